@@ -63,10 +63,16 @@ func doctor(ctx context.Context, args []string, std stdio) error {
 	if unknown := config.Unknown(c.Dir); unknown != nil {
 		r.warn("settings without a meaning: %v", unknown)
 	}
+	if exposed := config.Exposed(c.Dir); len(exposed) > 0 {
+		file := filepath.Join(c.Dir, "config.yaml")
+		r.warn("%s holds secrets, in the headers %s, but other users can read it: run chmod 600 %s", file, strings.Join(exposed, ", "), file)
+	}
 	if c.Model.BaseURL != "" {
-		names := r.endpoint(ctx, c)
+		names, works := r.endpoint(ctx, c)
 		if *probe {
 			r.model(ctx, c, names)
+		} else if works {
+			r.warn("no turn was tried; hermes-agent doctor --model tries one")
 		}
 	}
 	if c.State != "" {
@@ -83,15 +89,17 @@ func doctor(ctx context.Context, args []string, std stdio) error {
 	return nil
 }
 
-func (r *report) endpoint(ctx context.Context, c config.Config) []string {
+// endpoint returns the models of the endpoint, and whether it has the one of the settings.
+func (r *report) endpoint(ctx context.Context, c config.Config) (names []string, works bool) {
 	names, err := endpointModels(ctx, c)
+	name, _ := c.Named(c.Model.Name)
 	if err != nil {
 		err = fmt.Errorf("the %w; start the endpoint, or name another one with %s setup", err, os.Args[0])
-	} else if c.Model.Name != "" && !slices.Contains(names, c.Model.Name) {
-		err = fmt.Errorf("the endpoint %s has no model %q; it has %s", c.Model.BaseURL, c.Model.Name, describe(names))
+	} else if name != "" && !slices.Contains(names, name) {
+		err = fmt.Errorf("the endpoint %s has no model %q; it has %s", c.Model.BaseURL, name, describe(names))
 	}
 	r.say(err, "the endpoint %s has %s", c.Model.BaseURL, describe(names))
-	return names
+	return names, err == nil
 }
 
 // probeTime bounds the requests to a model, which may have to be loaded first.
@@ -99,7 +107,7 @@ const probeTime = 10 * time.Minute
 
 // model tries what a turn needs, and shows what is known of the endpoint then.
 func (r *report) model(ctx context.Context, c config.Config, names []string) {
-	name := c.Model.Name
+	name, _ := c.Named(c.Model.Name)
 	if name == "" && len(names) > 0 {
 		name = names[0]
 	}

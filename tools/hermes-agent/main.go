@@ -3,12 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/term"
@@ -21,7 +23,22 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 )
 
-var version = "dev" // set by the linker
+// version is set by make when the program is linked; otherwise it is the version of the
+// module.
+var version string
+
+func init() {
+	info, _ := debug.ReadBuildInfo()
+	version = versionOf(version, info)
+}
+
+func versionOf(linked string, info *debug.BuildInfo) string {
+	module := ""
+	if info != nil && info.Main.Version != "(devel)" {
+		module = info.Main.Version
+	}
+	return cmp.Or(linked, module, "dev")
+}
 
 // command is a subcommand.
 type command struct {

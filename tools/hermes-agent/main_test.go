@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,24 @@ func TestTheProgramSaysHowItIsUsed(t *testing.T) {
 		err := run(t.Context(), test.args, stdio{strings.NewReader(""), &out, &out})
 		if !strings.Contains(out.String(), test.want) || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 			t.Errorf("%v: %v, %s", test.args, err, out.String())
+		}
+	}
+}
+
+// A program that "go install" has made knows its version without the linker.
+func TestTheVersionIsThatOfTheModuleIfTheLinkerHasSetNone(t *testing.T) {
+	t.Parallel()
+	module := func(version string) *debug.BuildInfo { return &debug.BuildInfo{Main: debug.Module{Version: version}} }
+	for _, test := range []struct {
+		linked string
+		info   *debug.BuildInfo
+		want   string
+	}{
+		{"v1.2.3", module("v1.0.0"), "v1.2.3"}, {"", module("v1.0.0"), "v1.0.0"}, {"", module("v0.0.0-20261130070000-c30bc9470000+dirty"), "v0.0.0-20261130070000-c30bc9470000+dirty"},
+		{"", module("(devel)"), "dev"}, {"", module(""), "dev"}, {"", nil, "dev"},
+	} {
+		if got := versionOf(test.linked, test.info); got != test.want {
+			t.Errorf("%+v: %s", test, got)
 		}
 	}
 }

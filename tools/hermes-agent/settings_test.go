@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/test/llm"
 	"github.com/hermes-nvim/hermes/test/llm/dialect"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 )
@@ -76,7 +78,7 @@ func TestSetupTriesTheEndpointAndKeepsWhatWorks(t *testing.T) {
 
 // The model answers a probe by its words, as a model does. The server has three habits.
 func TestTheDoctorTriesAModelAndShowsWhatItIsLike(t *testing.T) {
-	home(t)
+	dir := home(t)
 	calls := func(n int) string {
 		list := strings.Repeat(`,{"type":"function","function":{"name":"note","arguments":"{\"word\":\"one\"}"}}`, n)[1:]
 		return `data: {"choices":[{"delta":{"reasoning":"hm","tool_calls":[` + list + `]},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
@@ -116,6 +118,23 @@ func TestTheDoctorTriesAModelAndShowsWhatItIsLike(t *testing.T) {
 	if kept, err := os.ReadFile(filepath.Join(os.Getenv("XDG_STATE_HOME"), "hermes-agent", "endpoints.json")); err != nil || !strings.Contains(string(kept), `"pictures"`) {
 		t.Errorf("%s, %v", kept, err)
 	}
+	const untried = "note:   no turn was tried; hermes-agent doctor --model tries one\n"
+	if strings.Contains(out, untried) {
+		t.Error(out)
+	}
+	if err := config.Set(dir, "models", "{own: {name: scripted}}"); err != nil {
+		t.Fatal(err)
+	}
+	for name, why := range map[string]string{"scripted": "", "own": "", "none": `has no model "none"`} {
+		t.Setenv("OPENAI_MODEL", name)
+		out, err = play(t, "", "doctor")
+		if (err == nil) != (why == "") || !strings.Contains(out, why) || strings.Contains(out, untried) != (err == nil) {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+	}
+	if len(server.Requests()) != asked {
+		t.Error("plain doctor makes requests")
+	}
 	t.Setenv("OPENAI_MODEL", "none")
 	server.Close()
 	if out, err = play(t, "", "doctor", "--model"); err == nil || !strings.Contains(out, "broken: an answer: model at") {
@@ -149,6 +168,20 @@ func TestSettingsAreChangedAndChecked(t *testing.T) {
 	}
 	if out, err := play(t, "", "config", "set", "OPENAI_APIKEY", "k"); err == nil || !strings.Contains(err.Error(), "nothing reads OPENAI_APIKEY; a secret can be OPENAI_BASE_URL") {
 		t.Errorf("%v: %s", err, out)
+	}
+	if err := config.Set(dir, "model.headers", "{X-Api-Key: abc, X-Team: blue}"); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "config.yaml")
+	exposed := "note:   " + file + " holds secrets, in the headers X-Api-Key, but other users can read it: run chmod 600 " + file
+	if out, _ := play(t, "", "doctor"); strings.Contains(out, "secret") || strings.Contains(out, "no turn was tried") {
+		t.Error(out)
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := play(t, "", "doctor"); strings.Contains(out, exposed) != (runtime.GOOS != "windows") {
+		t.Error(out)
 	}
 	out, err := play(t, "", "doctor")
 	if err == nil || !strings.Contains(err.Error(), "1 broken") || !strings.Contains(out, "broken: the model at http://127.0.0.1:1/v1: dial tcp") || !strings.Contains(out, "name another one with "+os.Args[0]+" setup") || !strings.Contains(out, "good:   toolsets: core") {

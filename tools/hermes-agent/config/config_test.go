@@ -241,6 +241,84 @@ func TestSecretsOfHeadersAndOfOpenRouterAreInTheEnvironment(t *testing.T) {
 	}
 }
 
+// People write dollar signs behind a backslash because shells need that, and copy files that
+// Docker, Node.js and Python read.
+func TestSecretsAreReadAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`A="a\$b"`:                   `a$b`,
+		`A="a\\b\"c"`:                `a\b"c`,
+		`A="a\nb\tc\rd"`:             "a\nb\tc\rd",
+		"A=\"a\\`b\"":                "a`b",
+		`A="a\qb\"`:                  "",
+		`A="a\qb"`:                   `a\qb`,
+		`A="$b ${c}"`:                `$b ${c}`,
+		`A='a\$b"c'`:                 `a\$b"c`,
+		`A=a\$b`:                     `a\$b`,
+		`A="\u00e9\x41"`:             "éA",
+		`A="\u00"`:                   `\u00`,
+		`A="x"`:                      "x",
+		`A=""`:                       "",
+		`A='it''s'`:                  "",
+		`A="# no comment"`:           "# no comment",
+		`A=a#b # c`:                  "a#b",
+		`A="a" # "b"`:                "a",
+		`A="é\` + "\U0001F600" + `"`: `é\` + "\U0001F600",
+	} {
+		name := filepath.Join(t.TempDir(), ".env")
+		if err := os.WriteFile(name, []byte(line+"\r\nB=1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readEnv(name)
+		fails := line == `A="a\qb\"` || line == `A='it''s'`
+		if (err != nil) != fails || err != nil && !strings.Contains(err.Error(), "line 1: the quotes do not match") || err == nil && (got["A"] != want || got["B"] != "1") {
+			t.Errorf("%s: %q, %v", line, got, err)
+		}
+	}
+	for _, secret := range []string{"", `a\$b"c'd`, "a\nb\x00\x7f\xffé\u2028", `\`, `\u00e9`, "$(x) `y` #z"} {
+		dir := t.TempDir()
+		if err := SetSecret(dir, "A", secret); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := readEnv(filepath.Join(dir, envName)); err != nil || got["A"] != secret {
+			t.Errorf("%q is %q, %v", secret, got["A"], err)
+		}
+	}
+}
+
+func TestHeadersWithSecretsThatOthersCanReadAreFound(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	for _, test := range []struct {
+		text  string
+		mode  os.FileMode
+		wants string // names of headers
+	}{
+		{"{X-Api-Key: abc}", 0o644, "X-Api-Key"},
+		{"{X-Api-Key: abc}", 0o640, "X-Api-Key"},
+		{"{X-Api-Key: abc}", 0o600, ""},
+		{"{X-Api-Key: '${KEY}', authorization: 'Bearer ${KEY}'}", 0o644, ""},
+		{"{authorization: Bearer abc, Cookie: a=b, X-Team: blue}", 0o644, "Cookie, authorization"},
+		{"{Ocp-Apim-Subscription-Key: abc, cf-access-client-secret: x, X-Auth-Token: 'x${KEY}'}", 0o644, "Ocp-Apim-Subscription-Key, cf-access-client-secret"},
+		{"{X-Team: blue, HTTP-Referer: 'https://x.y', X-Title: keyboard, api-key: ''}", 0o644, ""},
+		{"{}", 0o644, ""},
+	} {
+		dir := t.TempDir()
+		name := filepath.Join(dir, fileName)
+		if err := os.WriteFile(name, []byte("model: {headers: "+test.text+"}\n"), test.mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(name, test.mode); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(Exposed(dir), ", "); got != test.wants {
+			t.Errorf("%s with the mode %o: %q", test.text, test.mode, got)
+		}
+	}
+}
+
 // The settings say which commands run without a question.
 func TestSettingsThatEveryUserCanChangeAreRefused(t *testing.T) {
 	t.Parallel()

@@ -11,12 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 const envName = ".env"
 
 // readEnv reads the secrets: NAME=value in each line, maybe in quotes. Others must not be
-// able to read the file. It need not exist.
+// able to read the file. It need not exist. A dollar sign is one, and no variable.
 func readEnv(name string) (map[string]string, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,9 +54,10 @@ func unquote(value string) (string, error) {
 	quoted, rest := "", ""
 	switch {
 	case strings.HasPrefix(value, `"`):
-		quoted, _ = strconv.QuotedPrefix(value)
-		rest = value[len(quoted):]
-		quoted, _ = strconv.Unquote(quoted)
+		var ends bool
+		if quoted, rest, ends = unescape(value[1:]); !ends {
+			return "", errQuotes
+		}
 	case strings.HasPrefix(value, "'"):
 		quoted, rest, _ = strings.Cut(value[1:], "'")
 	default:
@@ -63,9 +65,39 @@ func unquote(value string) (string, error) {
 		return strings.TrimSpace(value), nil
 	}
 	if rest = strings.TrimSpace(rest); rest != "" && rest[0] != '#' || strings.Count(value, value[:1]) < 2 {
-		return "", errors.New("the quotes do not match")
+		return "", errQuotes
 	}
 	return quoted, nil
+}
+
+var errQuotes = errors.New("the quotes do not match")
+
+// unescape reads a value up to its closing quote. A backslash also stands before what shells
+// give a meaning to. One before anything else is a backslash.
+func unescape(value string) (text, rest string, ends bool) {
+	var b []byte
+	for value != "" {
+		switch {
+		case value[0] == '"':
+			return string(b), value[1:], true
+		case value[0] != '\\':
+			b, value = append(b, value[0]), value[1:]
+		case len(value) > 1 && (value[1] == '$' || value[1] == '`'):
+			b, value = append(b, value[1]), value[2:]
+		default:
+			r, multibyte, tail, err := strconv.UnquoteChar(value, '"')
+			switch {
+			case err != nil:
+				b, tail = append(b, '\\'), value[1:]
+			case multibyte:
+				b = utf8.AppendRune(b, r)
+			default:
+				b = append(b, byte(r))
+			}
+			value = tail
+		}
+	}
+	return "", "", false
 }
 
 // SetSecret changes one line of .env in a folder, which only the user can read.

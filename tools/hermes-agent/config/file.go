@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,6 +57,32 @@ func Unknown(dir string) error {
 		return errors.New(strings.SplitN(err.Error(), "\n", 2)[0])
 	}
 	return nil
+}
+
+// secretWords are words in the names of headers whose values are secrets.
+var secretWords = []string{"authorization", "key", "apikey", "token", "secret", "password", "cookie", "credential", "credentials"}
+
+// Exposed names the headers whose secret stands in the file in a folder, if other users can
+// read it. One that is a variable of .env does not.
+func Exposed(dir string) (headers []string) {
+	name := filepath.Join(dir, fileName)
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return nil
+	}
+	c, err := read(name)
+	if err != nil {
+		return nil
+	}
+	for header, value := range c.Model.Headers {
+		words := strings.FieldsFunc(strings.ToLower(header), func(r rune) bool { return r == '-' || r == '_' })
+		secret := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(secretWords, word) })
+		if secret && value != "" && !variable.MatchString(value) {
+			headers = append(headers, header)
+		}
+	}
+	slices.Sort(headers)
+	return headers
 }
 
 // Missing lists the settings of the template that the file in a folder lacks. They have
