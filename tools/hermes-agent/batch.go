@@ -50,10 +50,11 @@ func runBatch(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	p.Allowed = append(p.Allowed, allow...)
-	prompts, err := batch.ReadDataset(*dataset)
+	prompts, err := batch.OpenDataset(*dataset)
 	if err != nil {
 		return err
 	}
+	defer prompts.Close()
 	o := batch.Options{
 		Out: *out, Workers: *workers, Samples: *samples, Seed: *seed, Budget: batch.Budget{Tokens: *tokens, Cost: *cost}, Progress: newBar(std.err).show,
 	}

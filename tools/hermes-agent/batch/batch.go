@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,8 +127,13 @@ func hash(text string) uint64 {
 }
 
 // Run runs the prompts that have no result yet, and combines all results when they are
-// done or ctx ends.
-func Run(ctx context.Context, prompts []Prompt, run Runner, o Options) (Statistics, error) {
+// done or ctx ends. It holds the prompts that run in memory, and of the others what tells
+// them apart.
+func Run(ctx context.Context, d *Dataset, run Runner, o Options) (Statistics, error) {
+	planned, p, err := plan(d, o)
+	if err != nil {
+		return Statistics{}, err
+	}
 	results, err := openResults(o.Out)
 	if err != nil {
 		return Statistics{}, err
@@ -136,7 +142,9 @@ func Run(ctx context.Context, prompts []Prompt, run Runner, o Options) (Statisti
 	if o.Begin != nil {
 		o.Begin()
 	}
-	open, p := plan(prompts, results, o)
+	open := slices.DeleteFunc(planned, func(t task) bool { return results.done[t.key] })
+	p.Resumed = p.Total - len(open)
+	p.Done = p.Resumed
 	report := func() {
 		if o.Progress != nil {
 			o.Progress(p)
@@ -153,7 +161,7 @@ func Run(ctx context.Context, prompts []Prompt, run Runner, o Options) (Statisti
 		open, ended = nil, errSpent
 	}
 	spent := make(chan struct{}) // closed when the budget is
-	jobs := make(chan Job)
+	jobs := make(chan task)
 	go func() {
 		defer close(jobs)
 		for _, j := range open {
@@ -174,8 +182,18 @@ func Run(ctx context.Context, prompts []Prompt, run Runner, o Options) (Statisti
 	row := failures{most: max(o.Workers, fewestFailures)}
 	for range max(1, o.Workers) {
 		workers.Go(func() {
-			for job := range jobs {
+			for t := range jobs {
 				if ctx.Err() != nil {
+					continue
+				}
+				job, err := t.job(d, o)
+				if err != nil { // what was planned is no longer true
+					mu.Lock()
+					if ended == nil {
+						ended = &StopError{err}
+						stop(ended)
+					}
+					mu.Unlock()
 					continue
 				}
 				r, err := record(ctx, job, run)
@@ -215,30 +233,44 @@ func Run(ctx context.Context, prompts []Prompt, run Runner, o Options) (Statisti
 	return stats, errors.Join(context.Cause(outer), ended, err)
 }
 
-// plan lists the jobs that have no result yet.
-func plan(prompts []Prompt, results *results, o Options) (open []Job, p Progress) {
-	seen := map[string]bool{}
-	for i, prompt := range prompts {
+// task is a job of which only the place and the digest of its key are in memory.
+type task struct {
+	row           row
+	index, sample int
+	key           digest
+}
+
+// plan lists the jobs of a dataset that are different, and counts those that are not.
+func plan(d *Dataset, o Options) (tasks []task, p Progress, err error) {
+	seen := map[digest]bool{}
+	index := -1
+	err = d.each(func(r row, prompt Prompt) {
+		index++
 		for sample := range max(1, o.Samples) {
 			key := prompt.key(sample)
 			if !o.Shard.Has(key) {
 				continue
 			}
-			if seen[key] {
+			t := task{r, index, sample, sum(key)}
+			if seen[t.key] {
 				p.Equal++
 				continue
 			}
-			seen[key] = true
+			seen[t.key] = true
 			p.Total++
-			if results.done[sum(key)] {
-				p.Done++
-				p.Resumed++
-				continue
-			}
-			open = append(open, Job{Index: i, Sample: sample, Prompt: prompt, Toolsets: o.Distribution.Pick(o.Seed, prompt.Text)})
+			tasks = append(tasks, t)
 		}
+	})
+	return tasks, p, err
+}
+
+// job reads the prompt of a task.
+func (t task) job(d *Dataset, o Options) (Job, error) {
+	prompt, err := d.prompt(t.row)
+	if err != nil || sum(prompt.key(t.sample)) != t.key {
+		return Job{}, errors.Join(fmt.Errorf("%s has changed since this run began; start it again", d.name), err)
 	}
-	return open, p
+	return Job{Index: t.index, Sample: t.sample, Prompt: prompt, Toolsets: o.Distribution.Pick(o.Seed, prompt.Text)}, nil
 }
 
 // fewestFailures is how many prompts in a row fail in the same way before a batch stops.

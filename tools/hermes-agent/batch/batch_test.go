@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,8 +24,11 @@ import (
 
 // TestMain also is a run that is slow enough to be killed.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == "batch" {
-		_, err := Run(context.Background(), prompts(), echo(3*time.Millisecond), options(os.Args[2]))
+	if len(os.Args) > 3 && os.Args[1] == "batch" {
+		d, err := OpenDataset(os.Args[3])
+		if err == nil {
+			_, err = Run(context.Background(), d, echo(3*time.Millisecond), options(os.Args[2]))
+		}
 		if err != nil {
 			panic(err)
 		}
@@ -39,6 +43,46 @@ func prompts() []Prompt {
 		list = append(list, Prompt{Text: fmt.Sprintf("prompt %d\n%s", i%240, strings.Repeat("x", i%240))}) // ten of them twice
 	}
 	return list
+}
+
+// file writes a dataset.
+func file(t *testing.T, list []Prompt) (name string) {
+	t.Helper()
+	var text strings.Builder
+	for _, p := range list {
+		members := map[string]any{}
+		if p.Row != "" {
+			if err := json.Unmarshal([]byte(p.Row), &members); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, value := range map[string]string{"prompt": p.Text, "dir": p.Place, "id": p.ID} {
+			if value != "" {
+				members[name] = value
+			}
+		}
+		b, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(append(b, '\n'))
+	}
+	name = filepath.Join(t.TempDir(), "d.jsonl")
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// dataset is an open one.
+func dataset(t *testing.T, list []Prompt) *Dataset {
+	t.Helper()
+	d, err := OpenDataset(file(t, list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
 }
 
 func options(out string) Options {
@@ -73,7 +117,7 @@ func contents(t *testing.T, dir string) map[string]string {
 func run(t *testing.T, out string, r Runner, o Options) Statistics {
 	t.Helper()
 	o.Out = out
-	stats, err := Run(t.Context(), prompts(), r, o)
+	stats, err := Run(t.Context(), dataset(t, prompts()), r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +144,9 @@ func TestARunThatIsKilledTenTimesGivesEachPromptOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	data := file(t, prompts())
 	for range 10 {
-		x := exec.Command(self, "batch", out)
+		x := exec.Command(self, "batch", out, data)
 		if err := x.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +285,7 @@ func TestACancelledRunKeepsNoHalfResult(t *testing.T) {
 	o := options(out)
 	ran := 0
 	o.Workers = 1
-	_, err := Run(ctx, prompts(), func(ctx context.Context, j Job) (Outcome, error) {
+	_, err := Run(ctx, dataset(t, prompts()), func(ctx context.Context, j Job) (Outcome, error) {
 		if ran++; ran == 10 {
 			cancel()
 			return Outcome{}, ctx.Err()
@@ -269,7 +314,7 @@ func TestRowsAreTheSameOnlyIfAllOfThemIs(t *testing.T) {
 		ran := map[string]int{}
 		var mu sync.Mutex
 		for range 2 {
-			stats, err := Run(t.Context(), rows, func(_ context.Context, j Job) (Outcome, error) {
+			stats, err := Run(t.Context(), dataset(t, rows), func(_ context.Context, j Job) (Outcome, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				ran[j.key(j.Sample)]++
@@ -321,7 +366,7 @@ func TestABatchStopsWhenNothingCanSucceed(t *testing.T) {
 			o.Workers = 1
 		}
 		var n atomic.Int32
-		stats, err := Run(t.Context(), prompts(), func(ctx context.Context, j Job) (Outcome, error) {
+		stats, err := Run(t.Context(), dataset(t, prompts()), func(ctx context.Context, j Job) (Outcome, error) {
 			return Outcome{Completed: true, Tokens: Tokens{Input: 8, Output: 2}, Cost: 0.1}, test.run(int(n.Add(1)))
 		}, o)
 		var stop *StopError
@@ -333,7 +378,7 @@ func TestABatchStopsWhenNothingCanSucceed(t *testing.T) {
 		}
 		if test.budget != (Budget{}) { // nothing is left for another run either
 			before := n.Load()
-			if _, err := Run(t.Context(), prompts(), func(context.Context, Job) (Outcome, error) { n.Add(1); return Outcome{Completed: true}, nil }, o); !errors.As(err, &stop) || n.Load() != before {
+			if _, err := Run(t.Context(), dataset(t, prompts()), func(context.Context, Job) (Outcome, error) { n.Add(1); return Outcome{Completed: true}, nil }, o); !errors.As(err, &stop) || n.Load() != before {
 				t.Errorf("%s: %v, %d more", test.name, err, n.Load()-before)
 			}
 		}
@@ -343,8 +388,8 @@ func TestABatchStopsWhenNothingCanSucceed(t *testing.T) {
 func TestTwoRunsDoNotShareAFolder(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	_, err := Run(t.Context(), prompts()[:1], func(ctx context.Context, j Job) (Outcome, error) {
-		_, err := Run(ctx, prompts(), echo(0), options(out))
+	_, err := Run(t.Context(), dataset(t, prompts()[:1]), func(ctx context.Context, j Job) (Outcome, error) {
+		_, err := Run(ctx, dataset(t, prompts()), echo(0), options(out))
 		return Outcome{Stop: err.Error()}, nil
 	}, options(out))
 	if err != nil {
@@ -360,7 +405,7 @@ func TestRecordsHaveTheSameColumns(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	tools := []string{"read", "write"}
-	stats, err := Run(t.Context(), []Prompt{{Text: "0", Row: `{"label":"x"}`}, {Text: "1"}, {Text: "2"}}, func(_ context.Context, j Job) (Outcome, error) {
+	stats, err := Run(t.Context(), dataset(t, []Prompt{{Text: "0", Row: `{"label":"x"}`}, {Text: "1"}, {Text: "2"}}), func(_ context.Context, j Job) (Outcome, error) {
 		if j.Index == 2 {
 			return Outcome{}, errors.New("no luck")
 		}
@@ -388,6 +433,133 @@ func TestRecordsHaveTheSameColumns(t *testing.T) {
 	}
 }
 
+// mostHeap returns how much memory a function has in use at most.
+func mostHeap(f func()) (most uint64) {
+	runtime.GC()
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapInuse)
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	f()
+	close(stop)
+	<-stopped
+	return most
+}
+
+// A dataset of any size can be run, also with long prompts: what
+// is in memory are the prompts that run.
+func TestADatasetNeedsLittleMemory(t *testing.T) {
+	const rows, size, workers = 60, 200_000, 4
+	name := filepath.Join(t.TempDir(), "d.jsonl")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("x", size)
+	for i := range rows {
+		if _, err := fmt.Fprintf(f, "{\"prompt\":\"%d %s\",\"id\":%d,\"label\":\"%d\"}\n", i, text, i, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	for _, again := range []bool{false, true} {
+		var stats Statistics
+		ran := atomic.Int32{}
+		most := mostHeap(func() {
+			d, err := OpenDataset(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			stats, err = Run(t.Context(), d, func(_ context.Context, j Job) (Outcome, error) {
+				if ran.Add(1); len(j.Text) < size || j.Row == "" {
+					t.Errorf("%d has %d bytes", j.Index, len(j.Text))
+				}
+				return Outcome{Completed: true}, nil
+			}, Options{Out: out, Workers: workers})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		if want := map[bool]int32{false: rows}[again]; stats.Prompts != rows || ran.Load() != want {
+			t.Errorf("%d ran, %+v", ran.Load(), stats)
+		}
+		t.Logf("%d MiB for a dataset of %d MiB", most>>20, rows*size>>20)
+		if most > rows*size*3/4 {
+			t.Errorf("%d MiB for a dataset of %d MiB", most>>20, rows*size>>20)
+		}
+	}
+}
+
+// A dataset can come through a pipe, and must stay as it is.
+func TestDatasetsAreReadTwice(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(file(t, prompts()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "linux" {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { w.Write(text); w.Close() }()
+		d, err := OpenDataset(fmt.Sprintf("/proc/self/fd/%d", r.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := Run(t.Context(), d, echo(0), options(t.TempDir()))
+		copied := d.file.Name()
+		if err != nil || stats.Prompts != 240 || d.Close() != nil || r.Close() != nil {
+			t.Errorf("%+v, %v", stats, err)
+		}
+		if _, err := os.Stat(copied); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the copy is left: %v", err)
+		}
+	}
+	for what, change := range map[string]func(name string) error{
+		"shorter": func(name string) error { return os.Truncate(name, int64(len(text)/2)) },
+		"other":   func(name string) error { return os.WriteFile(name, append([]byte("\"new\"\n"), text...), 0o600) },
+	} {
+		name, out := file(t, prompts()), t.TempDir()
+		d, err := OpenDataset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		ran := 0
+		o := options(out)
+		o.Workers = 1
+		stats, err := Run(t.Context(), d, func(ctx context.Context, j Job) (Outcome, error) {
+			if ran++; ran == 3 {
+				if err := change(name); err != nil {
+					t.Error(err)
+				}
+			}
+			return echo(0)(ctx, j)
+		}, o)
+		if want := name + " has changed since this run began; start it again"; !errors.As(err, new(*StopError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if stats.Prompts < 3 || stats.Prompts > 200 {
+			t.Errorf("%s: %d prompts have results", what, stats.Prompts)
+		}
+	}
+}
+
 // A dataset of any size can be combined, because one line at a time is in memory.
 func TestCombiningNeedsLittleMemory(t *testing.T) {
 	out := t.TempDir()
@@ -403,24 +575,8 @@ func TestCombiningNeedsLittleMemory(t *testing.T) {
 		}
 	}
 	r.close()
-	most := uint64(0)
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			most = max(most, m.HeapInuse)
-			select {
-			case <-stop:
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-	}()
-	stats, err := Combine(out, filepath.Join(out, batchDir))
-	close(stop)
-	<-stopped
+	var stats Statistics
+	most := mostHeap(func() { stats, err = Combine(out, filepath.Join(out, batchDir)) })
 	if err != nil || stats.Prompts != rows {
 		t.Errorf("%+v, %v", stats, err)
 	}
@@ -442,7 +598,21 @@ func TestDatasetsAreJSONLines(t *testing.T) {
 "b"
 {"prompt":"c","dir":"x","more":1,"id":"seven","image":"p.png","check":"true"}
 {"prompt":"d","dir":"/x"}`)
-	got, err := ReadDataset(name)
+	read := func() (list []Prompt, err error) {
+		d, err := OpenDataset(name)
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		err = d.each(func(r row, p Prompt) {
+			if again, err := d.prompt(r); err != nil || again != p {
+				t.Errorf("%+v becomes %+v, %v", p, again, err)
+			}
+			list = append(list, p)
+		})
+		return list, err
+	}
+	got, err := read()
 	in := filepath.Dir(name)
 	if err != nil || !slices.Equal(got, []Prompt{
 		{Text: "a", ID: "7"}, {Text: "b"},
@@ -453,7 +623,7 @@ func TestDatasetsAreJSONLines(t *testing.T) {
 	}
 	for text, why := range map[string]string{"\"a\"\nnope\n": "line 2", "{}\n": "no prompt", "\" \"\n": "no prompt", "[1]\n": "line 1", "{\"prompt\":\"a\",\"dir\":1}\n": "dir: "} {
 		write(text)
-		if _, err := ReadDataset(name); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := read(); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -37,41 +37,109 @@ func key(prompt, dir, id string, sample int) string {
 	return strings.Join([]string{prompt, dir, id, strconv.Itoa(sample)}, "\x00")
 }
 
-// ReadDataset reads a file of JSON lines: strings, or objects with prompt and maybe id, dir,
-// image and check. Files and folders are relative to the dataset.
-func ReadDataset(name string) ([]Prompt, error) {
+// Dataset is a file of JSON lines: strings, or objects with prompt and maybe id, dir, image
+// and check. Files and folders are relative to it. It may be larger than the memory.
+type Dataset struct {
+	name string
+	file *os.File
+	own  bool // Close removes the file
+}
+
+// row is where a line is in a dataset.
+type row struct {
+	number int // from 1
+	at     int64
+	length int
+}
+
+// OpenDataset opens a dataset, which the caller closes. One that can be read only once, such
+// as a pipe, is copied first.
+func OpenDataset(name string) (*Dataset, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if info.Mode().IsRegular() {
+		return &Dataset{name: name, file: f}, nil
+	}
 	defer f.Close()
-	var prompts []Prompt
-	lines := bufio.NewReader(f)
+	kept, err := os.CreateTemp("", "hermes-agent-dataset-*")
+	if err != nil {
+		return nil, err
+	}
+	// Windows cannot remove a file that is open.
+	d := &Dataset{name: name, file: kept, own: os.Remove(kept.Name()) != nil}
+	if _, err := io.Copy(kept, f); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), d.Close())
+	}
+	return d, nil
+}
+
+// Close ends the use of the dataset.
+func (d *Dataset) Close() error {
+	err := d.file.Close()
+	if d.own {
+		err = errors.Join(err, os.Remove(d.file.Name()))
+	}
+	return err
+}
+
+// each reads all rows, one at a time.
+func (d *Dataset) each(f func(row, Prompt)) error {
+	const all = 1<<63 - 1
+	lines := bufio.NewReader(io.NewSectionReader(d.file, 0, all))
+	at := int64(0)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			p, bad := parsePrompt(line)
-			if bad != nil {
-				return nil, fmt.Errorf("%s: line %d: %w", name, number, bad)
+		r := row{number, at, len(line)}
+		at += int64(len(line))
+		if len(bytes.TrimSpace(line)) > 0 {
+			p, err := d.parse(r, line)
+			if err != nil {
+				return err
 			}
-			p.Place = p.Dir
-			for _, file := range []*string{&p.Dir, &p.Image} {
-				if *file != "" && !filepath.IsAbs(*file) {
-					*file = filepath.Join(filepath.Dir(name), *file)
-				}
-			}
-			prompts = append(prompts, p)
+			f(r, p)
 		}
 		if err == io.EOF {
-			return prompts, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("%s: %w", d.name, err)
 		}
 	}
 }
 
+// prompt reads a row again.
+func (d *Dataset) prompt(r row) (Prompt, error) {
+	line := make([]byte, r.length)
+	if _, err := d.file.ReadAt(line, r.at); err != nil && err != io.EOF {
+		return Prompt{}, fmt.Errorf("%s: %w", d.name, err)
+	}
+	return d.parse(r, line)
+}
+
+func (d *Dataset) parse(r row, line []byte) (Prompt, error) {
+	p, err := parsePrompt(bytes.TrimSpace(line))
+	if err != nil {
+		return p, fmt.Errorf("%s: line %d: %w", d.name, r.number, err)
+	}
+	p.Place = p.Dir
+	for _, file := range []*string{&p.Dir, &p.Image} {
+		if *file != "" && !filepath.IsAbs(*file) {
+			*file = filepath.Join(filepath.Dir(d.name), *file)
+		}
+	}
+	return p, nil
+}
+
 func parsePrompt(line []byte) (Prompt, error) {
+	if len(line) == 0 {
+		return Prompt{}, errors.New("no prompt")
+	}
 	var p Prompt
 	if line[0] == '"' {
 		if err := json.Unmarshal(line, &p.Text); err != nil {
