@@ -35,6 +35,7 @@ func runBatch(ctx context.Context, args []string, std stdio) error {
 	seed := f.Uint64("seed", 0, "of the distribution")
 	samples := f.Int("samples", 1, "how often each prompt runs")
 	check := f.String("check", "", "a `COMMAND` that says, by its exit status, whether a run did what it should; a row can have its own")
+	atif := f.Bool("atif", false, "also write trajectories.atif.jsonl, in Harbor's format")
 	tokens := f.Int("max-tokens", 0, "stop when all runs in the folder have used so many tokens")
 	var allow []approval.Entry
 	allowing(f, &allow)
@@ -43,7 +44,7 @@ func runBatch(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	if *dataset == "" || f.NArg() > 0 || *workers < 1 || *samples < 1 {
-		return errors.New("batch: usage: hermes-agent batch --dataset FILE [--out FOLDER] [--workers N] [--samples N] [--check COMMAND] [--allow RULE] [--max-tokens N] [--max-cost DOLLARS] [--distribution D] [--shard I/N]")
+		return errors.New("batch: usage: hermes-agent batch --dataset FILE [--out FOLDER] [--workers N] [--samples N] [--check COMMAND] [--allow RULE] [--atif] [--max-tokens N] [--max-cost DOLLARS] [--distribution D] [--shard I/N]")
 	}
 	p, err := assemble(std)
 	if err != nil {
@@ -73,7 +74,7 @@ func runBatch(ctx context.Context, args []string, std stdio) error {
 	if _, err := tool.NewSet(allTools(p.skills), nil, slices.Sorted(maps.Keys(o.Distribution))...); err != nil {
 		return fmt.Errorf("batch: distribution: %w", err)
 	}
-	j := jobs{program: p, models: agent.ListModels(ctx, p.Config.Model.Name, p.client.Models, func(error) {}), work: workPrefix(o.Out), check: *check}
+	j := jobs{program: p, models: agent.ListModels(ctx, p.Config.Model.Name, p.client.Models, func(error) {}), work: workPrefix(o.Out), check: *check, atif: *atif}
 	j.name = j.models.Default(ctx)
 	o.Begin = func() { sweep(j.work) }
 	stats, err := batch.Run(ctx, prompts, j.run, o)

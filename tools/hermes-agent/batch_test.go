@@ -15,6 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/test/llm/dialect"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/trajectory"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden file")
@@ -222,6 +223,59 @@ func TestRecordsCountEveryRequestAndNameWhoAnswered(t *testing.T) {
 			}
 			t.Errorf("%d records: %+v", len(list), list)
 		}
+	}
+}
+
+func TestABatchAlsoWritesTrajectoriesAsHarborHasThem(t *testing.T) {
+	server, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	dir := scene(t, server.URL+"/v1", map[string]string{"project/a.txt": "one\ntwo\n", "d.jsonl": dataset + "{\"prompt\":\"SAY hello\",\"id\":\"7\"}\n"})
+	all := []string{"batch", "--dataset", filepath.Join(dir, "d.jsonl"), "--workers", "2", "--samples", "2", "--distribution", "core"}
+	read := func(out, name string) string {
+		b, err := os.ReadFile(filepath.Join(dir, out, name))
+		if err != nil {
+			return ""
+		}
+		return string(b)
+	}
+	for out, more := range map[string][]string{"without": nil, "with": {"--atif"}, "0": {"--atif", "--shard", "0/2"}, "1": {"--atif", "--shard", "1/2"}} {
+		if text, err := play(t, "", append(append(all, "--out", filepath.Join(dir, out)), more...)...); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+	}
+	if text, err := play(t, "", "merge", "--out", filepath.Join(dir, "merged"), filepath.Join(dir, "0"), filepath.Join(dir, "1")); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	const name = "trajectories.atif.jsonl"
+	if got := read("without", name); got != "" {
+		t.Error(got)
+	}
+	if read("with", "trajectories.jsonl") != read("without", "trajectories.jsonl") || read("merged", "trajectories.jsonl") != read("with", "trajectories.jsonl") || read("merged", name) != read("with", name) {
+		t.Error("the files are not the same as without, or merged")
+	}
+	var sessions []string
+	for text := range strings.Lines(read("with", name)) {
+		var tr trajectory.ATIF
+		if err := json.Unmarshal([]byte(text), &tr); err != nil {
+			t.Fatal(err)
+		}
+		sessions = append(sessions, tr.Session)
+		steps, last := len(tr.Steps), tr.Steps[len(tr.Steps)-1]
+		if tr.Version != "ATIF-v1.4" || tr.Agent != (trajectory.ATIFAgent{Name: "hermes-agent", Version: version, Model: "scripted"}) || tr.Steps[0].Source != "system" || !strings.Contains(tr.Steps[0].Message, "Working directory: /work\n") || last.Model != "scripted" || last.Metrics == nil || last.Metrics.Prompt != 10 || tr.Final.Prompt != 10*(steps-2) || tr.Final.Steps != steps {
+			t.Errorf("%s", text)
+		}
+		if strings.Contains(text, os.TempDir()) {
+			t.Errorf("the folder of the run is in %s", text)
+		}
+	}
+	if got := strings.Join(sessions, " "); got != "0-0 0-1 1-0 1-1 2-0 2-1 3-0 3-1" {
+		t.Error(got)
+	}
+	if list := records(t, filepath.Join(dir, "with", "trajectories.jsonl")); list[7].ID != "7" || list[7].Index != 3 || list[7].Sample != 1 {
+		t.Errorf("%+v", list[7])
 	}
 }
 

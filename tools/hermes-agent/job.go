@@ -34,6 +34,7 @@ type jobs struct {
 	name   string // of the model
 	work   string // how the names of the folders begin that prompts run in
 	check  string // a command for rows that have none
+	atif   bool   // whether outcomes have the trajectory as Harbor has it, too
 }
 
 // checkTime bounds a check, and checkBytes what is kept of its output.
@@ -86,12 +87,10 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 		Model: j.client, Name: j.name, Tools: tools, Env: env, Log: j.log,
 		Limits: loop.Limits{Requests: j.Requests, Result: loop.ResultOf(window)},
 	}
+	total := model.Usage{}
 	spend := func(u model.Usage) {
 		out.Requests++
-		out.Tokens.Input += u.Input
-		out.Tokens.Output += u.Output
-		out.Tokens.Cached += u.Cached
-		out.Cost += u.Cost
+		total.Add(u)
 	}
 	used, counted := model.Usage{}, 0
 	var answered []string // names of models
@@ -121,14 +120,17 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 	}.Shortener()
 	reason, err := l.Turn(ctx, history, func(m model.Message) { history = append(history, m) })
 	out.Model = cmp.Or(strings.Join(answered, ", "), j.name)
+	out.Tokens, out.Cost = batch.Tokens{Input: total.Input, Output: total.Output, Cached: total.Cached}, total.Cost
 	out.Completed = err == nil && reason == acp.StopReasonEndTurn
 	if !out.Completed {
 		out.Stop = string(reason)
 	}
 	out.Tools = trajectory.Counts(history)
+	hide(history, dir)
 	out.Conversations = trajectory.Convert(history, tools.Specs())
-	for i := range out.Conversations { // the folder has another name each time
-		out.Conversations[i].Value = strings.ReplaceAll(out.Conversations[i].Value, dir, "/work")
+	if j.atif {
+		t := trajectory.ToATIF(fmt.Sprintf("%d-%d", job.Index, job.Sample), trajectory.ATIFAgent{Name: "hermes-agent", Version: version, Model: out.Model}, history, total)
+		out.ATIF = &t
 	}
 	if errors.As(err, new(*model.LoginError)) {
 		err = &batch.StopError{Err: err}
@@ -141,6 +143,20 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 	}
 	out.Check, err = j.verdict(ctx, processes, cmp.Or(job.Check, j.check), dir)
 	return out, err
+}
+
+// hide gives the folder of a run, which has another name each time, the name /work.
+func hide(history []model.Message, dir string) {
+	for i := range history {
+		m := &history[i]
+		for _, text := range []*string{&m.Text, &m.Reasoning} {
+			*text = strings.ReplaceAll(*text, dir, "/work")
+		}
+		m.Calls = slices.Clone(m.Calls)
+		for k := range m.Calls {
+			m.Calls[k].Arguments = strings.ReplaceAll(m.Calls[k].Arguments, dir, "/work")
+		}
+	}
 }
 
 // window is the size of the context window, 0 if it is unknown.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/store"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/trajectory"
@@ -66,7 +67,7 @@ func exportSession(c config.Config, sessions *store.Store, args []string, std st
 	if err != nil {
 		return err
 	}
-	var out any = trajectory.ToATIF(id, trajectory.ATIFAgent{Name: "hermes-agent", Version: version, Model: info.Model}, history)
+	var out any = trajectory.ToATIF(id, trajectory.ATIFAgent{Name: "hermes-agent", Version: version, Model: info.Model}, history, model.Usage{})
 	if *format == "sharegpt" {
 		tools, err := tool.NewSet(allTools(loadSkills(c)), nil, c.Toolsets...)
 		if err != nil {

@@ -202,7 +202,7 @@ func TestSessionsAreListedExportedAndPruned(t *testing.T) {
 		}
 		for _, m := range []model.Message{
 			{Role: model.System, Text: "sys"}, {Role: model.User, Text: "go"},
-			{Role: model.Assistant, Reasoning: "hm", Calls: []model.Call{{ID: "1", Name: "read", Arguments: `{"path":"a"}`}}}, {Role: model.Tool, CallID: "1", Text: "one"},
+			{Role: model.Assistant, Reasoning: "hm", Usage: model.Usage{Input: 7, Output: 3}, Calls: []model.Call{{ID: "1", Name: "read", Arguments: `{"path":"a"}`}}}, {Role: model.Tool, CallID: "1", Text: "one"},
 		} {
 			if err := s.AddMessage(m); err != nil {
 				t.Fatal(err)
@@ -223,7 +223,7 @@ func TestSessionsAreListedExportedAndPruned(t *testing.T) {
 		{"sessions", []string{"new  ", "old  ", "  m                 Fix<U+001B> it  (/w)\n"}, ""},
 		{"sessions export old", []string{`"id":"old","model":"m","conversations":[{"from":"system","value":"sys\n\n<tools>`, `{"from":"tool","value":"<tool_response>`, `{"from":"gpt","value":"done"}]`, `"tools":{"read":{"calls":1,"failed":0}}`}, ""},
 		{"sessions export --format atif old", []string{`{"schema_version":"ATIF-v1.4","session_id":"old","agent":{"name":"hermes-agent","version":"dev","model_name":"m"},"steps":[{"step_id":1,"source":"system","message":"sys"},{"step_id":2,"source":"user","message":"go"},` +
-			`{"step_id":3,"source":"agent","message":"","reasoning_content":"hm","tool_calls":[{"tool_call_id":"1","function_name":"read","arguments":{"path":"a"}}],"observation":{"results":[{"source_call_id":"1","content":"one"}]}},{"step_id":4,"source":"agent","message":"done"}]}` + "\n"}, ""},
+			`{"step_id":3,"source":"agent","message":"","reasoning_content":"hm","tool_calls":[{"tool_call_id":"1","function_name":"read","arguments":{"path":"a"}}],"observation":{"results":[{"source_call_id":"1","content":"one"}]},"metrics":{"prompt_tokens":7,"completion_tokens":3}},{"step_id":4,"source":"agent","message":"done"}],"final_metrics":{"total_prompt_tokens":7,"total_completion_tokens":3,"total_steps":4}}` + "\n"}, ""},
 		{"sessions export none", nil, "unknown session"},
 		{"sessions export --format x old", nil, "usage"},
 		{"sessions prune", nil, "usage"},

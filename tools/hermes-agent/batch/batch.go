@@ -42,6 +42,7 @@ type Outcome struct {
 	Cost          float64                     `json:"cost,omitempty"`  // in dollars, if the endpoint says
 	Patch         string                      `json:"patch,omitempty"` // what it changed in the folder
 	Check         *Check                      `json:"check,omitempty"`
+	ATIF          *trajectory.ATIF            `json:"atif,omitempty"` // combined results have it in a file of its own
 }
 
 // Tokens are the tokens of all requests of a run.

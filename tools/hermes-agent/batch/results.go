@@ -23,6 +23,7 @@ const (
 	batchDir   = "batches"
 	allFile    = "trajectories.jsonl" // of the runs that came to an end
 	failedFile = "failed.jsonl"       // of the others
+	atifFile   = "trajectories.atif.jsonl"
 	statsFile  = "statistics.json"
 )
 
@@ -140,6 +141,7 @@ type line struct {
 	Tokens    Tokens
 	Cost      float64
 	Tools     map[string]struct{}
+	ATIF      *struct{}
 
 	file   string
 	at     int64
@@ -219,31 +221,36 @@ func Combine(out string, dirs ...string) (Statistics, error) {
 			f.Close()
 		}
 	}()
-	err = atomicfile.File(filepath.Join(out, allFile), private, func(completed io.Writer) error {
-		all := bufio.NewWriter(completed)
-		return errors.Join(atomicfile.File(filepath.Join(out, failedFile), private, func(failed io.Writer) error {
-			rest := bufio.NewWriter(failed)
-			for _, l := range list {
-				rec, err := l.record(files)
-				if err != nil {
-					return err
-				}
-				stats.add(rec)
-				rec.fill(tools)
-				text, err := encode(rec)
-				if err != nil {
-					return err
-				}
-				to := rest
-				if rec.Completed {
-					to = all
-				}
-				if _, err := to.Write(text); err != nil {
-					return err
-				}
+	names := []string{allFile, failedFile}
+	if slices.ContainsFunc(list, func(l line) bool { return l.ATIF != nil }) {
+		names = append(names, atifFile)
+	}
+	err = replace(out, names, func(to []*bufio.Writer) error {
+		for _, l := range list {
+			rec, err := l.record(files)
+			if err != nil {
+				return err
 			}
-			return rest.Flush()
-		}), all.Flush())
+			stats.add(rec)
+			harbor := rec.ATIF
+			rec.fill(tools)
+			text, err := encode(rec)
+			if err != nil {
+				return err
+			}
+			if !rec.Completed {
+				to[1].Write(text) // Flush has the error
+				continue
+			}
+			to[0].Write(text)
+			if harbor != nil {
+				if text, err = encode(harbor); err != nil {
+					return err
+				}
+				to[2].Write(text)
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return stats, err
@@ -254,6 +261,18 @@ func Combine(out string, dirs ...string) (Statistics, error) {
 			_, err = w.Write(append(summary, '\n'))
 		}
 		return err
+	})
+}
+
+// replace writes files, each of which is replaced once it is whole.
+func replace(dir string, names []string, write func([]*bufio.Writer) error) error {
+	if len(names) == 0 {
+		return write(nil)
+	}
+	return atomicfile.File(filepath.Join(dir, names[0]), private, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		err := replace(dir, names[1:], func(others []*bufio.Writer) error { return write(append([]*bufio.Writer{b}, others...)) })
+		return errors.Join(err, b.Flush())
 	})
 }
 
@@ -305,14 +324,14 @@ func (l line) record(files map[string]*os.File) (rec Record, err error) {
 	return rec, err
 }
 
-// fill gives all records the same tools, because what reads columns wants that, and no
-// time, because the same dataset should give the same bytes.
+// fill gives all records the same tools, because what reads columns wants that, no time,
+// because the same dataset should give the same bytes, and their conversation once.
 func (r *Record) fill(tools map[string]struct{}) {
 	counts := map[string]trajectory.Count{}
 	for name := range tools {
 		counts[name] = r.Tools[name]
 	}
-	r.Tools, r.Seconds = counts, 0
+	r.Tools, r.Seconds, r.ATIF = counts, 0, nil
 }
 
 func (s *Statistics) add(rec Record) {

@@ -112,6 +112,7 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 			l.Replied(reply)
 		}
 		said := reply.Message
+		said.Usage = reply.Usage
 		if ctx.Err() != nil {
 			said.Calls = nil
 			err = context.Cause(ctx)

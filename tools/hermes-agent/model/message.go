@@ -27,7 +27,16 @@ type Message struct {
 	CallID    string  `json:"call_id,omitempty"`   // of a tool: the call that it answers
 	Failed    bool    `json:"failed,omitempty"`    // of a tool
 	From      string  `json:"from,omitempty"`      // of an assistant: the endpoint and the model that wrote it
+	Usage     Usage   `json:"usage,omitzero"`      // of an assistant: of the request that gave it
 	Opaque    Opaque  `json:"opaque,omitempty"`    // of an assistant
+}
+
+// Author is the name of the model at its endpoint that wrote a message, if that is known.
+func (m Message) Author() string {
+	if at := strings.LastIndex(m.From, " at http"); at > 0 {
+		return m.From[:at]
+	}
+	return ""
 }
 
 // Opaque is what only the model understands that wrote it, such as the signature of its

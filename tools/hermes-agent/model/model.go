@@ -50,10 +50,10 @@ type Reply struct {
 
 // Usage counts tokens. Zero means that the endpoint did not say.
 type Usage struct {
-	Input  int // of the conversation that was sent
-	Output int
-	Cached int     // of Input, that the endpoint had read before
-	Cost   float64 // in dollars, if the endpoint says
+	Input  int     `json:"input,omitempty"` // of the conversation that was sent
+	Output int     `json:"output,omitempty"`
+	Cached int     `json:"cached,omitempty"` // of Input, that the endpoint had read before
+	Cost   float64 `json:"cost,omitempty"`   // in dollars, if the endpoint says
 }
 
 // Add adds what another request used.

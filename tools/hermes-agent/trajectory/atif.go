@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
@@ -13,6 +14,7 @@ type ATIF struct {
 	Session string    `json:"session_id"`
 	Agent   ATIFAgent `json:"agent"`
 	Steps   []Step    `json:"steps"`
+	Final   *Total    `json:"final_metrics,omitempty"`
 }
 
 // ATIFAgent is who made a trajectory.
@@ -26,10 +28,29 @@ type ATIFAgent struct {
 type Step struct {
 	ID          int          `json:"step_id"` // from 1
 	Source      string       `json:"source"`  // system, user or agent
+	Model       string       `json:"model_name,omitempty"`
 	Message     string       `json:"message"`
 	Reasoning   string       `json:"reasoning_content,omitempty"`
 	Calls       []StepCall   `json:"tool_calls,omitempty"`
 	Observation *Observation `json:"observation,omitempty"`
+	Metrics     *Metrics     `json:"metrics,omitempty"`
+}
+
+// Metrics is what the request for an answer used.
+type Metrics struct {
+	Prompt int     `json:"prompt_tokens"`
+	Output int     `json:"completion_tokens"`
+	Cached int     `json:"cached_tokens,omitempty"` // of Prompt
+	Cost   float64 `json:"cost_usd,omitempty"`
+}
+
+// Total is what a trajectory used.
+type Total struct {
+	Prompt int     `json:"total_prompt_tokens"`
+	Output int     `json:"total_completion_tokens"`
+	Cached int     `json:"total_cached_tokens,omitempty"` // of Prompt
+	Cost   float64 `json:"total_cost_usd,omitempty"`
+	Steps  int     `json:"total_steps"`
 }
 
 // StepCall is a tool call.
@@ -50,16 +71,22 @@ type StepResult struct {
 	Content string `json:"content"`
 }
 
-// ToATIF turns a history into a trajectory.
-func ToATIF(session string, agent ATIFAgent, history []model.Message) ATIF {
+// ToATIF turns a history into a trajectory. total is what all requests used, also those for
+// summaries; zero is what the messages say.
+func ToATIF(session string, agent ATIFAgent, history []model.Message, total model.Usage) ATIF {
 	out := ATIF{Version: "ATIF-v1.4", Session: session, Agent: agent, Steps: []Step{}}
+	sum := model.Usage{}
 	for _, m := range history {
-		step := Step{ID: len(out.Steps) + 1, Message: m.Text}
+		step := Step{ID: len(out.Steps) + 1, Message: m.Text + strings.Repeat("\n[image]", len(m.Images))}
 		switch m.Role {
 		case model.System, model.User:
 			step.Source = string(m.Role)
 		case model.Assistant:
-			step.Source, step.Reasoning = "agent", m.Reasoning
+			step.Source, step.Reasoning, step.Model = "agent", m.Reasoning, m.Author()
+			if u := m.Usage; u != (model.Usage{}) {
+				step.Metrics = &Metrics{Prompt: u.Input, Output: u.Output, Cached: u.Cached, Cost: u.Cost}
+				sum.Add(u)
+			}
 			for _, c := range m.Calls {
 				arguments := json.RawMessage("{}")
 				if json.Valid([]byte(c.Arguments)) {
@@ -78,6 +105,12 @@ func ToATIF(session string, agent ATIFAgent, history []model.Message) ATIF {
 			continue
 		}
 		out.Steps = append(out.Steps, step)
+	}
+	if total == (model.Usage{}) {
+		total = sum
+	}
+	if total != (model.Usage{}) {
+		out.Final = &Total{Prompt: total.Input, Output: total.Output, Cached: total.Cached, Cost: total.Cost, Steps: len(out.Steps)}
 	}
 	return out
 }

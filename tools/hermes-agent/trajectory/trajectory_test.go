@@ -87,6 +87,34 @@ func TestWhatIsBetweenTagsIsJSONThatMeansTheSame(t *testing.T) {
 	}
 }
 
+func TestTrajectoriesOfHarborSayWhatTheyCost(t *testing.T) {
+	t.Parallel()
+	const from = " at http://127.0.0.1:1/v1"
+	history := []model.Message{
+		{Role: model.System, Text: "You help."}, {Role: model.User, Text: "Look", Images: []model.Image{{MimeType: "image/png"}}},
+		{Role: model.Assistant, From: "big" + from, Usage: model.Usage{Input: 90, Output: 10, Cached: 60, Cost: 0.25}, Calls: []model.Call{{ID: "1", Name: "read", Arguments: `{"pa`}}},
+		{Role: model.Tool, CallID: "1", Text: "bad arguments", Failed: true},
+		{Role: model.Assistant, From: "small at home" + from, Text: "No.", Usage: model.Usage{Input: 100, Output: 5}}, {Role: model.Assistant, Text: "!"},
+	}
+	const steps = `"steps":[{"step_id":1,"source":"system","message":"You help."},{"step_id":2,"source":"user","message":"Look\n[image]"},` +
+		`{"step_id":3,"source":"agent","model_name":"big","message":"","tool_calls":[{"tool_call_id":"1","function_name":"read","arguments":{}}],"observation":{"results":[{"source_call_id":"1","content":"bad arguments"}]},"metrics":{"prompt_tokens":90,"completion_tokens":10,"cached_tokens":60,"cost_usd":0.25}},` +
+		`{"step_id":4,"source":"agent","model_name":"small at home","message":"No.","metrics":{"prompt_tokens":100,"completion_tokens":5}},{"step_id":5,"source":"agent","message":"!"}]`
+	for _, test := range []struct {
+		history []model.Message
+		total   model.Usage
+		want    string
+	}{
+		{history, model.Usage{}, steps + `,"final_metrics":{"total_prompt_tokens":190,"total_completion_tokens":15,"total_cached_tokens":60,"total_cost_usd":0.25,"total_steps":5}}`},
+		{history, model.Usage{Input: 1000, Output: 100, Cost: 1}, steps + `,"final_metrics":{"total_prompt_tokens":1000,"total_completion_tokens":100,"total_cost_usd":1,"total_steps":5}}`},
+		{nil, model.Usage{}, `"steps":[]}`},
+	} {
+		got, err := json.Marshal(ToATIF("s", ATIFAgent{Name: "a", Version: "1"}, test.history, test.total))
+		if want := `{"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},` + test.want; err != nil || string(got) != want {
+			t.Errorf("%v: %s\nwant %s", err, got, want)
+		}
+	}
+}
+
 func TestCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	if got := Counts(histories["tools"]); !maps.Equal(got, map[string]Count{"read": {2, 1}, "grep": {1, 0}}) {
