@@ -51,8 +51,8 @@ func Edit() *Tool {
 // each line keeps its own, and new lines get the kind of their neighbours.
 //
 // Models often get white space wrong, so if old is nowhere, lines count as equal that differ
-// only in white space at their ends, and then in the typography of quotes, dashes and spaces,
-// as long as only one place fits; new lines are then indented as the file is. The numbers of
+// only in white space at their ends, then in the typography of quotes, dashes and spaces, and
+// then blank lines do not count, as long as only one place fits; new lines are then indented as the file is. The numbers of
 // lines may stand before old.
 func replace(text, old, fresh string, all bool) (changed string, places int, err error) {
 	old, fresh = unixBreaks(old), unixBreaks(fresh)
@@ -71,13 +71,21 @@ func replace(text, old, fresh string, all bool) (changed string, places int, err
 		return "", 0, fmt.Errorf("old occurs %d times, at lines %s; include more lines around it, or set all", n, linesOf(flat, old))
 	}
 	lines, wanted := strings.Split(flat, "\n"), strings.Split(strings.TrimSuffix(old, "\n"), "\n")
+	withEnd := strings.HasSuffix(old, "\n")
 	at := matches(lines, wanted)
-	switch {
+	var apart [][2]int // by blank lines
+	if len(at) == 0 {
+		apart = spread(lines, wanted)
+	}
+	switch fit := len(at) + len(apart); {
 	case len(at) == 1:
-		changed, err := exchangeLines(text, at[0], wanted, fresh, strings.HasSuffix(old, "\n"))
+		changed, err := exchangeLines(text, at[0], wanted, fresh, withEnd)
 		return changed, 1, err
-	case len(at) > 1:
-		return "", 0, fmt.Errorf("old is nowhere exactly, and in %d places when white space is ignored; repeat the lines as they are in the file", len(at))
+	case len(apart) == 1:
+		changed, err := exchangeSpread(text, lines, apart[0], wanted, fresh, withEnd)
+		return changed, 1, err
+	case fit > 1:
+		return "", 0, fmt.Errorf("old is nowhere exactly, and in %d places when white space is ignored; repeat the lines as they are in the file", fit)
 	}
 	if bare, ok := unnumbered(old); ok {
 		without, ok := unnumbered(fresh)

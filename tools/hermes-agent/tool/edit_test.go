@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -68,6 +69,28 @@ func TestEdits(t *testing.T) {
 		{name: "tabs or spaces of a line that is like no other", text: "\t\tx()\n", old: "    x()\n", fresh: "    x()\n  y()\n", fails: true, want: `does not say how the file indents "y()"`},
 		{name: "numbers of lines with a blank behind them", text: text, old: "2: \tif x {\n3: \t\treturn 1\n4: \t}\n", fresh: "\tif y {\n\t\treturn 1\n\t}\n", want: "\tif y {\n\t\treturn 1\n\t}\n"},
 		{name: "line endings of both kinds", text: "a\r\nb\nc\n", old: "b\nc\n", fresh: "x\n", want: "a\r\nx\n"},
+		{name: "a missing blank line", text: text, old: "\t}\n}\nfunc b() {\n", fresh: "\t}\n}\nfunc c() {\n", want: "\t}\n}\n\nfunc c() {\n\treturn 1\n}\n"},
+		{name: "a missing blank line, and other indentation", text: text, old: "  }\n}\nfunc b() {\n  return 1\n}", fresh: "  }\n}\nfunc b() {\n  return 7\n}", want: "\t}\n}\n\nfunc b() {\n\treturn 7\n}\n"},
+		{name: "a missing blank line, and something new there", text: "a()\n\nb()\n", old: "a()\nb()\n", fresh: "a()\nnew()\nb()\n", want: "a()\n\nnew()\nb()\n"},
+		{name: "a missing blank line, which new has", text: "a()\n\nb()\nc()\n", old: "a()\nb()\nc()", fresh: "a()\n\nb()\nd()", want: "a()\n\nb()\nd()\n"},
+		{name: "a missing blank line, and something new with its own", text: "a()\n\nb()\n", old: "a()\nb()\n", fresh: "a()\n\nnew()\n\nb()\n", want: "a()\n\nnew()\n\nb()\n"},
+		{name: "a missing blank line within what is replaced", text: "x\na()\n\nb()\ny\n", old: "a()\nb()\n", fresh: "c()\n", want: "x\nc()\ny\n"},
+		{name: "a missing blank line within what is deleted", text: "x\na()\n \n\nb()\ny\n", old: "a()\nb()\n", fresh: "", want: "x\ny\n"},
+		{name: "a blank line too many", text: "a()\nb()\nc()\n", old: "a()\n\nb()\n", fresh: "a()\n\nd()\n", want: "a()\nd()\nc()\n"},
+		{name: "a blank line too many before old, and behind it", text: "x\n  a()\ny\n", old: "\na()\n\n", fresh: "\nb()\n\n", want: "x\n  b()\ny\n"},
+		{name: "blank lines at other places", text: "a()\n\nb()\nc()\n", old: "a()\nb()\n\nc()\n", fresh: "a()\nb()\n\nd()\n", want: "a()\n\nb()\nd()\n"},
+		{name: "a missing blank line with the endings of Windows", text: "a()\r\n\r\n  b()\r\nc()\r\n", old: "a()\nb()\n", fresh: "a()\nd()\n", want: "a()\r\n\r\n  d()\r\nc()\r\n"},
+		{name: "a missing blank line at the end of the file", text: "a()\n\nb()", old: "a()\nb()\n", fresh: "a()\nc()\n", want: "a()\n\nc()"},
+		{name: "a missing blank line, and typography", text: "say \u201cx\u201d\n\nb()\n", old: "say \"x\"\nb()\n", fresh: "say \"x\"\nc()\n", want: "say \u201cx\u201d\n\nc()\n"},
+		{name: "a missing blank line between numbers of lines", text: "x\na()\n\nb()\n", old: "2: a()\n3: b()\n", fresh: "2: a()\n3: c()\n", want: "x\na()\n\nc()\n"},
+		{name: "missing text", text: "a()\nunseen()\nb()\n", old: "a()\nb()\n", fresh: "c()\n", fails: true, want: "old is not in the file; the nearest text is at line 1"},
+		{name: "missing text beside a blank line", text: "a()\n\nunseen()\n\nb()\n", old: "a()\nb()\n", fresh: "", fails: true, want: "old is not in the file"},
+		{name: "missing blank lines in two places", text: "a()\n\nb()\nx\na()\n\nb()\n", old: "a()\nb()\n", fresh: "c()\n", fails: true, want: "in 2 places when white space is ignored"},
+		{name: "missing blank lines in all places", text: "a()\n\nb()\nx\na()\n\nb()\n", old: "a()\nb()\n", fresh: "c()\n", all: true, fails: true, want: "in 2 places when white space is ignored"},
+		{name: "a missing blank line that should be added", text: "a()\n\nb()\n", old: "a()\nb()\n", fresh: "a()\n\nb()\n", fails: true, want: "differ only in blank lines, which the file has elsewhere"},
+		{name: "a blank line that should be removed, and is not there", text: "a()\nb()\n", old: "a()\n\nb()\n", fresh: "a()\nb()\n", fails: true, want: "differ only in blank lines"},
+		{name: "a missing blank line, and new indentation that could be anything", text: "class A:\n    def f():\n\n        x()\n", old: "def f():\nx()\n", fresh: "def f():\nx()\ny()\n", fails: true, want: `does not say how the file indents "y()"`},
+		{name: "blank lines only", text: "a\n\n\nb\n", old: "\n\n\n\n\n", fresh: "x", fails: true, want: "old is not in the file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -89,6 +112,8 @@ func FuzzEditsLeaveTheRestAlone(f *testing.F) {
 	f.Add("a\r\nb\r\n", "a\nb", "x\n")
 	f.Add("a\r\nb\nc\r\n", "b\nc", "x\ny\nz")
 	f.Add("a\r\n\tb\nc\r\n", "a\nb \nc", "a\nb\nx\nc")
+	f.Add("x\na\n\n\tb\r\n\r\nc\nz", "a\nb\nc\n", "a\nb\nx\nc\n")
+	f.Add("x\na\nb\nz", "\na\n\nb\n", "")
 	f.Fuzz(func(t *testing.T, text, old, fresh string) {
 		got, places, err := replace(text, old, fresh, false)
 		if err != nil || old == "" {
@@ -109,13 +134,25 @@ func FuzzEditsLeaveTheRestAlone(f *testing.F) {
 		} else {
 			lines, wanted := strings.SplitAfter(text, "\n"), strings.Split(strings.TrimSuffix(old, "\n"), "\n")
 			at := matches(strings.Split(flat, "\n"), wanted)
-			if _, numbers := unnumbered(old); numbers && len(at) == 0 {
+			var spans [][2]int
+			for _, from := range at {
+				spans = append(spans, [2]int{from, from + len(wanted)})
+			}
+			if len(at) == 0 { // by blank lines
+				spans = spread(strings.Split(flat, "\n"), wanted)
+			}
+			if _, numbers := unnumbered(old); numbers && len(spans) == 0 {
 				return
 			}
-			if len(at) != 1 || places != 1 {
-				t.Fatalf("%d places in %q, which has %d", places, text, len(at))
+			if len(spans) != 1 || places != 1 {
+				t.Fatalf("%d places in %q, which has %d", places, text, len(spans))
 			}
-			before, after = strings.Join(lines[:at[0]], ""), strings.Join(lines[at[0]+len(wanted):], "")
+			from, to := spans[0][0], spans[0][1]
+			seen := strings.Fields(plain.Replace(strings.Join(wanted, "\n")))
+			if gone := strings.Fields(plain.Replace(strings.Join(lines[from:to], ""))); !slices.Equal(gone, seen) {
+				t.Errorf("the place has %q, and the model has seen %q", gone, seen)
+			}
+			before, after = strings.Join(lines[:from], ""), strings.Join(lines[to:], "")
 		}
 		if !strings.HasPrefix(got, before) || !strings.HasSuffix(got[len(before):], after) {
 			t.Errorf("%q", got)
