@@ -30,7 +30,13 @@ func (s *session) prompt(ctx context.Context, prompt []acp.ContentBlock) (acp.St
 	for _, block := range prompt {
 		s.keep("store a prompt", func() error { return s.stored.Show(acp.NewUserMessageChunk(block)) })
 	}
-	defer s.keep("store a turn", s.stored.Flush)
+	paid := s.info().Cost
+	defer func() {
+		s.keep("store a turn", s.stored.Flush)
+		if s.info().Cost != paid {
+			s.change(func(*store.Info) {})
+		}
+	}()
 	s.name(said.Text)
 	if handled := s.command(ctx, said.Text); handled {
 		return acp.StopReasonEndTurn, nil
@@ -96,6 +102,7 @@ func (s *session) spend(u model.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.total.Add(u)
+	s.stored.Info.Cost += u.Cost // stored at the end of the turn
 }
 
 // showUsage says how full the context window is, and what the session cost. The protocol
@@ -106,8 +113,8 @@ func (s *session) showUsage(u model.Usage) {
 		update.Meta = json.RawMessage(fmt.Sprintf(`{"hermes.cached":%d}`, u.Cached))
 	}
 	s.mu.Lock()
-	if s.total.Cost > 0 {
-		update.Cost = &acp.Cost{Amount: s.total.Cost, Currency: "USD"}
+	if s.stored.Info.Cost > 0 {
+		update.Cost = &acp.Cost{Amount: s.stored.Info.Cost, Currency: "USD"}
 	}
 	s.mu.Unlock()
 	s.show(update)

@@ -51,6 +51,32 @@ func TestClientsGetWhatIsKnownOfTheUsage(t *testing.T) {
 	}
 }
 
+// The cost is the session's, and not that of the program which has it open.
+func TestTheCostOfASessionGoesOnWhenItIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	e.model = costly{model.Usage{Input: 90, Output: 10, Cost: 0.25}}
+	e.start()
+	id := e.open()
+	e.play(id, "one", acp.StopReasonEndTurn)
+	e.play(id, "two", acp.StopReasonEndTurn)
+	for _, want := range []float64{0.75, 1} {
+		e.start()
+		if _, err := e.LoadSession(t.Context(), e.agent, &acp.LoadSessionRequest{SessionID: id, Cwd: e.dir}); err != nil {
+			t.Fatal(err)
+		}
+		e.play(id, "again", acp.StopReasonEndTurn)
+		e.mu.Lock()
+		if u := e.usage; u == nil || u.Cost == nil || u.Cost.Amount != want {
+			t.Errorf("%+v, want %v", u, want)
+		}
+		e.mu.Unlock()
+	}
+	if got := e.play(id, "/context", acp.StopReasonEndTurn); !strings.HasSuffix(got, "Since the session was opened: 90 tokens in, 10 out, $0.2500") {
+		t.Error(got)
+	}
+}
+
 // A summary is paid for like every answer.
 func TestSummariesCountInTheTotal(t *testing.T) {
 	t.Parallel()

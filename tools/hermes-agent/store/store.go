@@ -30,6 +30,7 @@ type Info struct {
 	Title   string        `json:"title,omitempty"`
 	Mode    string        `json:"mode,omitempty"`
 	Model   string        `json:"model,omitempty"`
+	Cost    float64       `json:"cost,omitempty"` // in dollars, of all turns
 	Created time.Time     `json:"created"`
 	Updated time.Time     `json:"-"` // the time of the last message
 }
