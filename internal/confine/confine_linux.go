@@ -62,6 +62,12 @@ func bind(r Rules) error {
 	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("confine: close_range: %w", err)
 	}
+	var list []try
+	if !r.BestEffort {
+		var end func()
+		list, end = tries(r)
+		defer end()
+	}
 	config := landlock.V6
 	if r.Net.All {
 		config.HandledAccessNet = 0
@@ -80,7 +86,7 @@ func bind(r Rules) error {
 			return fmt.Errorf("confine: seccomp: %w", err)
 		}
 	}
-	return nil
+	return hold(list)
 }
 
 // grants are the rules for Landlock, which denies everything else.

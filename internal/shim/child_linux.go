@@ -96,6 +96,12 @@ func execute(control int, path, mode, sandbox string, argv []string) error {
 	if n, _ := unix.Read(control, make([]byte, 1)); n != 1 {
 		return errNotReleased
 	}
+	if gate {
+		// What the filter refuses says whether it holds.
+		if _, _, errno := unix.Syscall(landlock, 0, 0, 0); errno != unix.ENOSYS {
+			return fmt.Errorf("%w: the gate does not hold: the filter of system calls refuses nothing", ErrUnavailable)
+		}
+	}
 	return os.NewSyscallError("execve "+path, unix.Exec(path, argv, environ(gate)))
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,7 +32,11 @@ func confined(_ context.Context, args []string, std *stdio) error {
 		return err
 	}
 	if check {
-		for _, lack := range r.Missing() {
+		lacks := r.Missing()
+		if len(lacks) == 0 && !r.BestEffort {
+			lacks = tried(r)
+		}
+		for _, lack := range lacks {
 			if _, err := fmt.Fprintln(std.out, lack); err != nil {
 				return err
 			}
@@ -48,6 +53,27 @@ func confined(_ context.Context, args []string, std *stdio) error {
 	return &exit{statusNotConfined, err}
 }
 
+// tried confines a program that does nothing, and returns why that does not work. The program has
+// tried before what the rules forbid.
+func tried(r confine.Rules) []string {
+	nothing, err := exec.LookPath("true")
+	if err != nil {
+		return nil
+	}
+	rules, err := json.Marshal(r)
+	if err == nil {
+		var self string
+		if self, err = os.Executable(); err == nil {
+			var said []byte
+			if said, err = exec.Command(self, "confine", "--rules", string(rules), "--", nothing).CombinedOutput(); err == nil {
+				return nil
+			}
+			err = fmt.Errorf("a confined program does not start: %w: %s", err, bytes.TrimSpace(said))
+		}
+	}
+	return []string{err.Error()}
+}
+
 func parseRules(args []string, std *stdio) (r confine.Rules, check bool, err error) {
 	var write, read, hide list
 	f := newFlags("confine", confineSynopsis, std.out)
@@ -57,7 +83,7 @@ func parseRules(args []string, std *stdio) (r confine.Rules, check bool, err err
 	networks := f.String("net", "none", "networks: none, all, or TCP `PORTS` such as 443,53; 53 also allows UDP")
 	f.BoolVar(&r.Sockets, "sockets", false, "allow Unix sockets; behind them are programs that are not confined")
 	f.BoolVar(&r.BestEffort, "best-effort", false, "start COMMAND although this system cannot keep all rules")
-	f.BoolVar(&check, "check", false, "start nothing, and print what this system lacks to keep the rules")
+	f.BoolVar(&check, "check", false, "print what this system lacks to keep the rules, and start only a program that does nothing")
 	whole := f.String("rules", "", "all rules as `JSON`, as a configuration of agents has them")
 	rest, err := f.parse(args)
 	if err != nil {
