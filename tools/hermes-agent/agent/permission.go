@@ -85,7 +85,7 @@ func (s *session) Effect(ctx context.Context, call *acp.ToolCallUpdate, e proces
 		{OptionID: acp.PermissionOptionID(approval.Once), Name: "Allow for this command: " + e.Scope(), Kind: acp.PermissionOptionKindAllowOnce},
 		{OptionID: acp.PermissionOptionID(approval.Session), Name: "Allow for the session: " + e.Scope(), Kind: acp.PermissionOptionKindAllowAlways},
 	}
-	if e.Why == "" && approval.IsEffect(e.Scopes...) && s.agent.opts.Approval.Keep != nil {
+	if e.Why == "" && s.gate.KeepsEffect(e.Scopes) {
 		options = append(options, acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Always), Name: "Always allow: " + e.Scope(), Kind: acp.PermissionOptionKindAllowAlways})
 	}
 	options = append(options, acp.PermissionOption{OptionID: acp.PermissionOptionID(approval.Refused), Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})

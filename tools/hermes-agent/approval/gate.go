@@ -53,15 +53,15 @@ func (e *Entry) UnmarshalYAML(unmarshal func(any) error) error {
 // effect is a folder, or a host with its port.
 var effect = regexp.MustCompile(`^(~?/(.*/)?|[A-Za-z0-9_.-]+:[0-9]+|\[[0-9A-Fa-f:.]+\]:[0-9]+)$`)
 
-// IsEffect reports whether an Entry can be about what commands reach.
-func IsEffect(scopes ...string) bool {
+// isEffect reports whether an Entry can be about what commands reach.
+func isEffect(scopes ...string) bool {
 	return !slices.ContainsFunc(scopes, func(s string) bool { return !effect.MatchString(s) })
 }
 
 // ParseEntry reads a command, the name of a rule, or what commands reach. A rule about what is
 // never allowed is an error, because it would allow nothing.
 func ParseEntry(text string) (Entry, error) {
-	if IsEffect(text) {
+	if isEffect(text) {
 		return Entry{Effect: text}, nil
 	}
 	for _, r := range slices.Concat(rules, []rule{
@@ -165,13 +165,19 @@ func (g *Gate) AllowsEffect(scopes []string) bool {
 	return len(scopes) > 0 && !slices.ContainsFunc(scopes, func(s string) bool { return !covered(s) })
 }
 
+// KeepsEffect reports whether the user can be offered to allow for good what a command reaches.
+// The home folder and the root would be too much, since a folder has all folders in it.
+func (g *Gate) KeepsEffect(scopes []string) bool {
+	return g.opts.Keep != nil && len(scopes) > 0 && isEffect(scopes...) && !slices.Contains(scopes, "~/") && !slices.Contains(scopes, "/")
+}
+
 // AlwaysAllowEffect allows for good what a command reaches.
 func (g *Gate) AlwaysAllowEffect(scopes []string) error {
+	if !g.KeepsEffect(scopes) {
+		return errors.New("there is no place for it")
+	}
 	for _, scope := range scopes {
 		e := Entry{Effect: scope}
-		if g.opts.Keep == nil || !IsEffect(scope) {
-			return errors.New("there is no place for it")
-		}
 		if err := g.opts.Keep(e); err != nil {
 			return err
 		}

@@ -172,7 +172,7 @@ func TestAnEntryAllowsWhatCommandsReach(t *testing.T) {
 	if err := g.AlwaysAllowEffect([]string{"~/.cache/go-build/"}); err != nil || !slices.Equal(kept, []Entry{{Effect: "~/.cache/go-build/"}}) || !g.AllowsEffect([]string{"~/.cache/go-build/"}) {
 		t.Errorf("%v, kept %v", err, kept)
 	}
-	for _, scope := range []string{"files of this project for: build", "~/.bashrc", "connections of other machines"} {
+	for _, scope := range []string{"files of this project for: build", "~/.bashrc", "connections of other machines", "~/", "/"} {
 		if err := g.AlwaysAllowEffect([]string{scope}); err == nil || g.AllowsEffect([]string{scope}) {
 			t.Errorf("%q was kept", scope)
 		}
