@@ -20,7 +20,7 @@ type entry[K comparable, V any] struct {
 
 // NewBounded returns a map of at most limit entries.
 func NewBounded[K comparable, V any](limit int) *Bounded[K, V] {
-	return &Bounded[K, V]{limit: limit, entries: map[K]*entry[K, V]{}}
+	return &Bounded[K, V]{limit: limit} // most stay empty, so the map is made by the first Put
 }
 
 // Get returns the value of a key, and whether there is one.
@@ -48,6 +48,9 @@ func (b *Bounded[K, V]) Put(key K, v V) {
 		b.first = e
 	}
 	b.last = e
+	if b.entries == nil {
+		b.entries = map[K]*entry[K, V]{}
+	}
 	b.entries[key] = e
 }
 

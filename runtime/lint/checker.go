@@ -233,6 +233,15 @@ type byName struct {
 	pattern map[string]handlers[func(*Message)] // by what precedes the *
 }
 
+func (n *byName) emptied() byName {
+	for _, lists := range []map[string]handlers[func(*Message)]{n.named, n.pattern} {
+		for name, list := range lists {
+			lists[name] = list[:0]
+		}
+	}
+	return byName{n.all[:0], n.named, n.pattern}
+}
+
 func (n *byName) add(c *Checker, f func(*Message), names []string) {
 	if len(names) == 0 {
 		n.all.add(c, f)

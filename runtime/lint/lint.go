@@ -76,7 +76,17 @@ type connection struct {
 	history *History
 	first   bool // no message has been seen yet
 	whole   bool // it is known to be there from its beginning
+	subscriptions
 
+	plans   map[kindOfMessage]*plan // see wanted
+	made    int                     // how often plans were made anew
+	lookers []func(*Frame)
+	planned Versions // the version that they are for
+	stale   bool     // they are those of the connection before
+}
+
+// subscriptions are the handlers of all rules.
+type subscriptions struct {
 	frames        handlers[func(*Frame)]
 	messages      handlers[func(*Message)]
 	requests      byName
@@ -94,10 +104,16 @@ type connection struct {
 	ends          handlers[func()]
 	blocks        handlers[func(*Message, Value)] // of content
 	shown         handlers[func(*Message, Value)] // texts
+}
 
-	plans   map[kindOfMessage][]func(*Message) // see wanted
-	lookers []func(*Frame)
-	planned Versions // the version that they are for
+// emptied returns subscriptions without handlers, with the memory of these: each connection
+// has as many as the one before.
+func (s *subscriptions) emptied() subscriptions {
+	return subscriptions{
+		frames: s.frames[:0], messages: s.messages[:0], sessions: s.sessions[:0], started: s.started[:0], ended: s.ended[:0], tools: s.tools[:0], http: s.http[:0],
+		stderr: s.stderr[:0], closes: s.closes[:0], beyond: s.beyond[:0], ends: s.ends[:0], blocks: s.blocks[:0], shown: s.shown[:0],
+		requests: s.requests.emptied(), answers: s.answers.emptied(), notifications: s.notifications.emptied(), updates: s.updates.emptied(),
+	}
 }
 
 // New returns a Linter for one capture.
@@ -140,7 +156,10 @@ func (o *Options) uses(r *Rule) bool {
 // connect begins a connection.
 func (l *Linter) connect() {
 	l.connections++
-	l.connection = connection{history: newHistory(l.options.Version), first: true, whole: l.options.Whole}
+	l.connection = connection{
+		history: newHistory(l.options.Version), first: true, whole: l.options.Whole,
+		subscriptions: l.subscriptions.emptied(), plans: l.plans, made: l.made, lookers: l.lookers[:0], stale: true,
+	}
 	for i, r := range l.rules {
 		r.Check(&Checker{History: l.history, rule: r, linter: l, verdict: l.verdicts[i]})
 	}
@@ -450,10 +469,21 @@ type kindOfMessage struct {
 // side chooses methods and tags.
 const maxWanted = 256
 
-// plan forgets the handlers of another version.
+// plan are the handlers that want a kind of message.
+type plan struct {
+	handlers []func(*Message)
+	made     int // when: those of an earlier version or connection are made anew
+}
+
+// plan forgets the handlers of another version, and of another connection.
 func (l *Linter) plan() {
-	if v := l.history.Version; l.plans == nil || l.planned != v || len(l.plans) >= maxWanted {
-		l.plans, l.lookers, l.planned = map[kindOfMessage][]func(*Message){}, nil, v
+	full := len(l.plans) >= maxWanted
+	if v := l.history.Version; l.stale || l.planned != v || full {
+		if l.plans == nil || full {
+			l.plans = map[kindOfMessage]*plan{}
+		}
+		l.made++
+		l.lookers, l.planned, l.stale = l.lookers[:0], v, false
 		l.frames.each(v, func(f func(*Frame)) { l.lookers = append(l.lookers, f) })
 	}
 }
@@ -471,11 +501,16 @@ func (l *Linter) look(f *Frame) {
 func (l *Linter) wanted(m *Message) []func(*Message) {
 	l.plan()
 	key := kindOfMessage{m.Kind, m.Method, m.UpdateTag}
-	list, known := l.plans[key]
-	if known {
-		return list
+	p := l.plans[key]
+	if p == nil {
+		p = &plan{}
+		l.plans[key] = p
 	}
-	add := func(f func(*Message)) { list = append(list, f) }
+	if p.made == l.made {
+		return p.handlers
+	}
+	p.handlers, p.made = p.handlers[:0], l.made
+	add := func(f func(*Message)) { p.handlers = append(p.handlers, f) }
 	l.messages.each(l.planned, add)
 	switch m.Kind {
 	case RequestMessage:
@@ -488,8 +523,7 @@ func (l *Linter) wanted(m *Message) []func(*Message) {
 	case AnswerMessage:
 		l.answers.each(l.planned, m.Method, add)
 	}
-	l.plans[key] = list
-	return list
+	return p.handlers
 }
 
 // senderOf returns who sends a method: who does not handle it.

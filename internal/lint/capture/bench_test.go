@@ -14,9 +14,69 @@ import (
 )
 
 // traffic are the kinds of recordings that are measured: one long session with the
-// contents of files, and one of ordinary talk, whose messages have 445 bytes on average.
-// Each function writes a recording of a size and returns what it has written.
-var traffic = map[string]func(to io.Writer, size int) (int, error){"files": session, "chat": chat}
+// contents of files, one of ordinary talk, whose messages have 445 bytes on average, one of
+// small chunks, and many short connections, as a test has them. Each function writes a
+// recording of a size and returns what it has written.
+var traffic = map[string]func(to io.Writer, size int) (int, error){"files": session, "chat": chat, "small": small, "short": short}
+
+// small writes a recording of one long session in which the agent says a few words at a time.
+func small(to io.Writer, size int) (written int, err error) {
+	w := bufio.NewWriterSize(to, 1<<20)
+	t := 0
+	record := func(dir, format string, args ...any) {
+		t += 5
+		n, _ := fmt.Fprintf(w, `{"dir":"%s","t":%d,"msg":{"jsonrpc":"2.0",`, dir, t)
+		m, _ := fmt.Fprintf(w, format+"}}\n", args...)
+		written += n + m
+	}
+	const session = "0199f3a2-7c1e-7d53-9a40-5f6e8b1c2d3e"
+	open(func(from, format string, args ...any) {
+		record(map[string]string{"client": "c2a", "agent": "a2c"}[from], format, args...)
+	}, session)
+	words := strings.Fields("So the reader stops at the first empty line, and parse never sees the rest of the block.")
+	for id := 2; written < size; id++ {
+		record("c2a", `"id":%d,"method":"session/prompt","params":{"sessionId":"`+session+`","prompt":[{"type":"text","text":"go on"}]}`, id)
+		for n := range 500 {
+			record("a2c", `"method":"session/update","params":{"sessionId":"`+session+`","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":" %s"}}}`, words[n%len(words)])
+		}
+		record("a2c", `"id":%d,"result":{"stopReason":"end_turn"}`, id)
+	}
+	return written, w.Flush()
+}
+
+// short writes a recording of many connections of one turn each.
+func short(to io.Writer, size int) (written int, err error) {
+	w := bufio.NewWriterSize(to, 1<<20)
+	seq := 0
+	line := func(format string, args ...any) {
+		seq++
+		n, _ := fmt.Fprintf(w, `{"seq":%d,"time":"2026-11-21T%02d:%02d:%02d.%09dZ",`, seq, seq/3600_000%24, seq/60_000%60, seq/1000%60, seq%1000*1_000_000)
+		m, _ := fmt.Fprintf(w, format+"}\n", args...)
+		written += n + m
+	}
+	record := func(from, format string, args ...any) {
+		to := map[string]string{"client": "client->agent", "agent": "agent->client"}[from]
+		line(`"direction":"`+to+`","message":{"jsonrpc":"2.0",`+format+`}`, args...)
+	}
+	for written < size {
+		line(`"direction":"meta","meta":{"format":1,"program":"hermes"}`)
+		open(record, "s1")
+		record("client", `"id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"go on"}]}`)
+		for n := range 10 {
+			record("agent", `"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"word %d"}}}`, n)
+		}
+		record("agent", `"id":2,"result":{"stopReason":"end_turn"}`)
+	}
+	return written, w.Flush()
+}
+
+// open records the begin of a connection with a session.
+func open(record func(from, format string, args ...any), session string) {
+	record("client", `"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true},"terminal":true},"clientInfo":{"name":"e","version":"1"}}`)
+	record("agent", `"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"a","version":"1"}}`)
+	record("client", `"id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}`)
+	record("agent", `"id":1,"result":{"sessionId":"`+session+`"}`)
+}
 
 // chat writes a recording of one long session in which the agent thinks, talks and works.
 func chat(to io.Writer, size int) (written int, err error) {
