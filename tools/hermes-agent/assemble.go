@@ -76,7 +76,7 @@ func (p *program) state(ctx context.Context) (*store.Store, *agent.Models, error
 
 func (p *program) options(models *agent.Models, sessions *store.Store) agent.Options {
 	return agent.Options{
-		Version: version, Model: p.client, Models: models, Store: sessions, Tools: p.tools, Log: p.log, Skills: p.skills,
+		Version: version, Model: p.client, Models: models, Store: sessions, Tools: p.tools, Log: p.log, Skills: p.skills, Servers: servers(p.Config),
 		Limits: loop.Limits{Requests: p.Requests}, Window: p.Window, Summary: p.Config.Model.Summary,
 		Approval: approval.Options{
 			Home: p.home, Own: p.own(), Allowed: p.Allowed,

@@ -206,7 +206,7 @@ func TestAChatOfOneTurn(t *testing.T) {
 	}{
 		{[]string{"chat", "-q", "SAY the answer"}, "", "the answer", "", 0},
 		{[]string{"chat", "-q"}, "SAY from a pipe", "from a pipe", "", 0},
-		{[]string{"chat", "-q", `CALL write {"path":"b.txt","content":"x"}`}, "", "Done. the user denied it", "* Write b.txt\n  @@ -0,0 +1 @@\n  +x\n  \\ No newline at end of file\n! denied: there is nobody to ask; --mode and --allow can allow it in advance\n  the user denied it; do not try to do the same in another way\n", statusDenied},
+		{[]string{"chat", "-q", `CALL write {"path":"b.txt","content":"x"}`}, "", "Done. the user denied it", "* Write b.txt\n  @@ -0,0 +1 @@\n  +x\n  \\ No newline at end of file\n! denied: there is nobody to ask; --mode, --allow and the settings can allow it in advance\n  the user denied it; do not try to do the same in another way\n", statusDenied},
 		{[]string{"chat", "-q", "--mode", "plan", `CALL write {"path":"b.txt","content":"x"}`}, "", "Done. ", "hermes-agent: denied: Write b.txt\n", statusDenied},
 		{[]string{"chat", "-q", `CALL terminal {"command":"rm -rf x"}`}, "", "Done. ", "deletes a folder with everything in it", statusDenied},
 		{[]string{"chat", "-q", "--allow", "recursive-delete", `CALL terminal {"command":"rm -rf x"}`}, "", "Done. ", "* ", 0},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/internal/confine"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/config"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/mcp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
@@ -65,7 +67,7 @@ func doctor(ctx context.Context, args []string, std stdio) error {
 	}
 	if exposed := config.Exposed(c.Dir); len(exposed) > 0 {
 		file := filepath.Join(c.Dir, "config.yaml")
-		r.warn("%s holds secrets, in the headers %s, but other users can read it: run chmod 600 %s", file, strings.Join(exposed, ", "), file)
+		r.warn("%s holds secrets, in %s, but other users can read it: run chmod 600 %s", file, strings.Join(exposed, ", "), file)
 	}
 	if c.Model.BaseURL != "" {
 		names, works := r.endpoint(ctx, c)
@@ -79,6 +81,7 @@ func doctor(ctx context.Context, args []string, std stdio) error {
 		r.say(writable(c.State), "sessions are kept in %s", c.State)
 	}
 	r.backend(ctx, c.Terminal, c.State)
+	r.servers(ctx, c)
 	skills := loadSkills(c)
 	r.say(errors.Join(skills.Faults()...), "%d skills", len(skills.List("")))
 	_, err = tool.NewSet(allTools(skills), nil, c.Toolsets...)
@@ -132,6 +135,29 @@ func (r *report) model(ctx context.Context, c config.Config, names []string) {
 		}
 	})
 	r.std.say("profile: ", "%s", client.Profile(name).String())
+}
+
+// servers tries each MCP server.
+func (r *report) servers(ctx context.Context, c config.Config) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		r.say(err, "")
+		return
+	}
+	for _, server := range servers(c) {
+		var connection mcp.Servers
+		tools, err := connection.Connect(ctx, cwd, []mcp.Server{server})
+		names := make([]string, len(tools))
+		for i, t := range tools {
+			names[i] = t.Name
+		}
+		r.say(errors.Join(err, connection.Close()), "MCP server %s: %d tools: %s", server.Name(), len(tools), orDefault(strings.Join(names, ", "), "none"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
+		if !c.Servers[name].On() {
+			r.warn("MCP server %s is switched off: enabled is false", name)
+		}
+	}
 }
 
 // backend checks that commands can run where the settings say.
@@ -219,7 +245,7 @@ func status(_ context.Context, args []string, std stdio) error {
 	sessions, _ := filepath.Glob(filepath.Join(c.State, "sessions", "*.json"))
 	for _, line := range [][2]string{
 		{"version", version}, {"settings", c.Dir}, {"endpoint", orDefault(c.Model.BaseURL, "none")}, {"model", orDefault(c.Model.Name, "the first of the endpoint")},
-		{"key", key}, {"toolsets", strings.Join(c.Toolsets, ", ")}, {"commands", c.Terminal.Backend}, {"skills", fmt.Sprint(len(loadSkills(c).List("")))},
+		{"key", key}, {"toolsets", strings.Join(c.Toolsets, ", ")}, {"servers", orDefault(strings.Join(slices.Sorted(maps.Keys(c.Servers)), ", "), "none")}, {"commands", c.Terminal.Backend}, {"skills", fmt.Sprint(len(loadSkills(c).List("")))},
 		{"allowed", fmt.Sprint(len(c.Allowed))}, {"sessions", fmt.Sprintf("%d in %s", len(sessions), c.State)},
 	} {
 		std.say(fmt.Sprintf("%-9s ", line[0]), "%s", line[1])

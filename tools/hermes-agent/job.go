@@ -21,6 +21,7 @@ import (
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/batch"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/compact"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/mcp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
@@ -80,6 +81,16 @@ func (j jobs) run(ctx context.Context, job batch.Job) (out batch.Outcome, err er
 	env := &tool.Env{
 		Session: session, Cwd: dir, Files: here, Processes: processes, Show: func(acp.SessionUpdate) {},
 		Gate: unattended{approval.NewGate(approval.Options{Home: j.home, Own: j.own(), Allowed: j.Allowed}), dir},
+	}
+	var connections mcp.Servers
+	defer func() { err = errors.Join(err, connections.Close()) }()
+	// Without its servers, a prompt would have a trajectory that says nothing about them.
+	foreign, err := connections.Connect(ctx, dir, servers(j.Config))
+	if err != nil {
+		return out, err
+	}
+	if tools, err = tools.With(foreign); err != nil {
+		return out, err
 	}
 	history := []model.Message{{Role: model.System, Text: agent.SystemPrompt(dir, j.skills)}, prompt}
 	window := j.window()
@@ -220,6 +231,9 @@ func (u unattended) Effect(_ context.Context, _ *acp.ToolCallUpdate, e process.E
 	return false, fmt.Errorf("there is nobody to ask, and command_allowlist does not have it: %s", e.Scope())
 }
 
-func (unattended) Use(_ context.Context, _ *acp.ToolCallUpdate, name string) error {
-	return fmt.Errorf("%s was not used: there is nobody to ask", name)
+func (unattended) Use(_ context.Context, _ *acp.ToolCallUpdate, f tool.Foreign) error {
+	if f.Allowed {
+		return nil
+	}
+	return fmt.Errorf("%s was not used: there is nobody to ask; %s", f.Name, f.Remedy)
 }

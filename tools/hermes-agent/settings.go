@@ -32,8 +32,8 @@ func settings(ctx context.Context, args []string, std stdio) error {
 		return show(dir, file, std)
 	case args[0] == "set" && len(args) == 3:
 		if args[1] == strings.ToUpper(args[1]) {
-			if !slices.Contains(config.Variables, args[1]) {
-				return fmt.Errorf("config: nothing reads %s; a secret can be %s", args[1], strings.Join(config.Variables, ", "))
+			if !slices.Contains(config.Variables, args[1]) && !config.Refers(dir, args[1]) {
+				return fmt.Errorf("config: nothing reads %s; a secret can be %s, or one that config.yaml names, as in ${%s}", args[1], strings.Join(config.Variables, ", "), args[1])
 			}
 			return config.SetSecret(dir, args[1], args[2])
 		}

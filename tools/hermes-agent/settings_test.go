@@ -173,7 +173,7 @@ func TestSettingsAreChangedAndChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "config.yaml")
-	exposed := "note:   " + file + " holds secrets, in the headers X-Api-Key, but other users can read it: run chmod 600 " + file
+	exposed := "note:   " + file + " holds secrets, in X-Api-Key, but other users can read it: run chmod 600 " + file
 	if out, _ := play(t, "", "doctor"); strings.Contains(out, "secret") || strings.Contains(out, "no turn was tried") {
 		t.Error(out)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/loop"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/mcp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/skill"
@@ -35,6 +36,7 @@ type Options struct {
 	Store   *store.Store
 	Tools   *tool.Set
 	Skills  *skill.Index // nil: none
+	Servers []mcp.Server // of the settings
 	Limits  loop.Limits
 	Summary string // the model that writes summaries; empty: that of the session
 	// Window is the context window of a model in tokens, as the user has set it; 0: what the

@@ -22,6 +22,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/test/llm"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/mcp"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model/openai"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
@@ -33,22 +34,23 @@ import (
 // editor is a client with real files and real terminals, and the user in front of it.
 type editor struct {
 	*services.Services
-	t      *testing.T
-	dir    string // the project
-	state  string // of the agent
-	model  model.Model
-	have   *skill.Index
-	runs   func(cwd string) process.Options
-	can    func(*acp.ClientCapabilities) // takes capabilities away
-	rules  *permission.Policy            // of the user; nil: none
-	agent  acp.Agent
-	refuse *acp.Error     // the answer to every read; nil: the file
-	rude   bool           // the traffic is not checked, for example because the test breaks rules
-	name   string         // of the model
-	sizes  map[string]int // of the context windows, by the name of the model
-	window int            // in the settings
-	own    []string       // folders of the agent's settings
-	end    func()         // of the agent
+	t       *testing.T
+	dir     string // the project
+	state   string // of the agent
+	model   model.Model
+	have    *skill.Index
+	runs    func(cwd string) process.Options
+	can     func(*acp.ClientCapabilities) // takes capabilities away
+	rules   *permission.Policy            // of the user; nil: none
+	agent   acp.Agent
+	refuse  *acp.Error     // the answer to every read; nil: the file
+	rude    bool           // the traffic is not checked, for example because the test breaks rules
+	name    string         // of the model
+	sizes   map[string]int // of the context windows, by the name of the model
+	window  int            // in the settings
+	servers []mcp.Server   // in the settings
+	own     []string       // folders of the agent's settings
+	end     func()         // of the agent
 
 	choose func(*acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
 
@@ -120,7 +122,7 @@ func (e *editor) start() *editor {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, there, Options{
-			Version: "1", Model: e.model, Models: ListModels(ctx, e.name, list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs, Window: func(string) int { return e.window },
+			Version: "1", Model: e.model, Models: ListModels(ctx, e.name, list, func(error) {}), Store: stored, Tools: tools, Skills: e.have, Processes: e.runs, Window: func(string) int { return e.window }, Servers: e.servers,
 			Approval: approval.Options{Own: e.own}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()

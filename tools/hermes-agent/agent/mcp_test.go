@@ -13,6 +13,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/agentkit"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/mcp"
 )
 
 // serveMCP in the environment makes the test program an MCP server.
@@ -97,5 +98,40 @@ SAY well.`, acp.StopReasonEndTurn)
 	}
 	if got := e.play(id, `CALL far_greet_now {"name":"again"}`, acp.StopReasonEndTurn); !strings.Contains(got, "the mode is plan only") {
 		t.Error(got)
+	}
+}
+
+// The user has chosen the servers of an editor for this project, and those of the settings for
+// all projects.
+func TestServersOfTheClientWinOverThoseOfTheSettings(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	greets := func(name, mark string) *acp.MCPServerStdio {
+		return &acp.MCPServerStdio{Name: name, Command: program, Args: []string{}, Env: []acp.EnvVariable{{Name: serveMCP, Value: "1"}, {Name: "MARK", Value: mark}}}
+	}
+	e := newEditor(t)
+	e.servers = []mcp.Server{
+		{MCPServer: greets("mine", " of the settings"), Setting: "mcp_servers.mine", Allow: []string{"*"}},
+		{MCPServer: greets("both", " of the settings"), Setting: "mcp_servers.both", Allow: []string{"*"}},
+		{MCPServer: greets("broken", ""), Setting: "mcp_servers.broken", Fault: errors.New("no word")},
+	}
+	e.start()
+	answer, err := e.NewSession(t.Context(), e.agent, &acp.NewSessionRequest{Cwd: e.dir, MCPServers: []acp.MCPServer{greets("both", " of the client")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := e.play(answer.SessionID, `CALL mine_greet_now {"name":"a"}
+CALL both_greet_now {"name":"b"}
+SAY well.`, acp.StopReasonEndTurn)
+	for _, want := range []string{"MCP server broken: no word; correct mcp_servers.broken in the settings", "Hello, a of the settings", "Hello, b of the client"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if len(e.asked) != 1 { // the setting is not about the server of the client
+		t.Errorf("%d questions", len(e.asked))
 	}
 }

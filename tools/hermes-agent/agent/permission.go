@@ -12,6 +12,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/approval"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/process"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
 
 var errDenied = errors.New("the user denied it; do not try to do the same in another way")
@@ -107,20 +108,23 @@ func (s *session) Effect(ctx context.Context, call *acp.ToolCallUpdate, e proces
 }
 
 // Use asks before a tool of an MCP server runs: nobody here knows what it does.
-func (s *session) Use(ctx context.Context, call *acp.ToolCallUpdate, name string) error {
+func (s *session) Use(ctx context.Context, call *acp.ToolCallUpdate, f tool.Foreign) error {
 	if s.mode() == modePlan {
-		return fmt.Errorf("%s was not used: the mode is plan only; describe what you would do", name)
+		return fmt.Errorf("%s was not used: the mode is plan only; describe what you would do", f.Name)
 	}
 	s.mu.Lock()
-	trusted := s.trusted[name]
+	trusted := s.trusted[f.Name]
 	s.mu.Unlock()
-	if trusted {
+	if trusted || f.Allowed {
 		return nil
+	}
+	if f.Remedy != "" {
+		call.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(f.Remedy))}
 	}
 	all, err := s.ask(ctx, call, "Allow this tool for the session")
 	if all {
 		s.mu.Lock()
-		s.trusted[name] = true
+		s.trusted[f.Name] = true
 		s.mu.Unlock()
 	}
 	return err

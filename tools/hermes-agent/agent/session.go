@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,10 +64,20 @@ func newSession(a *agent, stored *store.Session) *session {
 	return s
 }
 
-// connect starts the MCP servers of the session. The first turn waits for their tools.
-func (s *session) connect(servers []acp.MCPServer) {
+// connect starts the MCP servers of the session: those that the client names, and those of the
+// settings whose names it does not use. The first turn waits for their tools.
+func (s *session) connect(named []acp.MCPServer) {
 	defer close(s.ready)
 	ctx := s.turns.Context()
+	var servers []mcp.Server
+	for _, server := range named {
+		servers = append(servers, mcp.Server{MCPServer: server})
+	}
+	for _, own := range s.agent.opts.Servers {
+		if !slices.ContainsFunc(servers, func(other mcp.Server) bool { return other.Name() == own.Name() }) {
+			servers = append(servers, own)
+		}
+	}
 	tools, err := s.servers.Connect(ctx, s.env.Cwd, servers)
 	set, bad := s.agent.opts.Tools.With(tools)
 	s.tools = set

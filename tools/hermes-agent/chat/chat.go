@@ -217,7 +217,7 @@ func (c *chat) ask(ctx context.Context, p *acp.RequestPermissionRequest) (acp.Pe
 			c.cancel()
 		}
 		if c.opts.Prompt != "" && !c.opts.JSON {
-			c.view.say("! denied: "+err.Error()+"; --mode and --allow can allow it in advance", red)
+			c.view.say("! denied: "+err.Error()+"; --mode, --allow and the settings can allow it in advance", red)
 		}
 		return "", err
 	}

@@ -37,6 +37,8 @@ type Config struct {
 	Terminal Terminal         `yaml:"terminal"`
 	Skills   []string         `yaml:"skills"`            // more folders of skills
 	Allowed  []approval.Entry `yaml:"command_allowlist"` // dangerous commands that are not asked about
+
+	Servers map[string]Server `yaml:"mcp_servers"`
 }
 
 // Model is the endpoint and the model there.
@@ -146,6 +148,13 @@ skills: []
 # {command: rm -rf build, dir: /home/me/project} or {rule: git-discard}. Or what commands in
 # the sandbox reach: {effect: ~/.cache/} or {effect: "proxy.golang.org:443"}.
 command_allowlist: []
+
+# MCP servers, by the names that you choose: programs such as
+# {files: {command: npx, args: [-y, "@modelcontextprotocol/server-filesystem", .], env: {A: b}}}
+# or addresses such as {web: {url: "https://example.com/mcp", headers: {Authorization: "Bearer ${WEB_TOKEN}"}}}.
+# type: sse is for an old server. allow names tools that run without a question, such as
+# [search, "get_*"]; without a user only these run. enabled: false leaves a server out.
+mcp_servers: {}
 `
 
 // Variables are the variables of the environment and of .env that win over the
@@ -182,7 +191,10 @@ func Load(get func(string) string) (Config, error) {
 		c.Key, c.Model.BaseURL = key, cmp.Or(c.Model.BaseURL, openRouter)
 	}
 	for name, text := range c.Model.Headers {
-		c.Model.Headers[name] = variable.ReplaceAllStringFunc(text, func(v string) string { return value(v[2 : len(v)-1]) })
+		c.Model.Headers[name], _ = expand(text, value)
+	}
+	for name, server := range c.Servers {
+		c.Servers[name] = server.resolve(value)
 	}
 	c.Model.Name = cmp.Or(value("OPENAI_MODEL"), c.Model.Name)
 	c.Terminal.Backend = cmp.Or(value("HERMES_AGENT_BACKEND"), c.Terminal.Backend)

@@ -59,12 +59,13 @@ func Unknown(dir string) error {
 	return nil
 }
 
-// secretWords are words in the names of headers whose values are secrets.
+// secretWords are words in the names of headers and variables whose values are secrets.
 var secretWords = []string{"authorization", "key", "apikey", "token", "secret", "password", "cookie", "credential", "credentials"}
 
-// Exposed names the headers whose secret stands in the file in a folder, if other users can
-// read it. One that is a variable of .env does not.
-func Exposed(dir string) (headers []string) {
+// Exposed names the headers of the model, and the headers and variables of MCP servers, whose
+// secret stands in the file in a folder, if other users can read it. One that is a variable of
+// .env does not.
+func Exposed(dir string) (names []string) {
 	name := filepath.Join(dir, fileName)
 	info, err := os.Stat(name)
 	if err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
@@ -74,15 +75,22 @@ func Exposed(dir string) (headers []string) {
 	if err != nil {
 		return nil
 	}
-	for header, value := range c.Model.Headers {
-		words := strings.FieldsFunc(strings.ToLower(header), func(r rune) bool { return r == '-' || r == '_' })
-		secret := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(secretWords, word) })
-		if secret && value != "" && !variable.MatchString(value) {
-			headers = append(headers, header)
+	look := func(prefix string, of map[string]string) {
+		for member, value := range of {
+			words := strings.FieldsFunc(strings.ToLower(member), func(r rune) bool { return r == '-' || r == '_' })
+			secret := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(secretWords, word) })
+			if secret && value != "" && !variable.MatchString(value) {
+				names = append(names, prefix+member)
+			}
 		}
 	}
-	slices.Sort(headers)
-	return headers
+	look("", c.Model.Headers)
+	for server, s := range c.Servers {
+		look("mcp_servers."+server+".env.", s.Env)
+		look("mcp_servers."+server+".headers.", s.Headers)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Missing lists the settings of the template that the file in a folder lacks. They have

@@ -130,8 +130,8 @@ func (w witness) Effect(ctx context.Context, call *acp.ToolCallUpdate, e process
 	return always, w.saw(err)
 }
 
-func (w witness) Use(ctx context.Context, call *acp.ToolCallUpdate, name string) error {
-	return w.saw(w.Gate.Use(ctx, call, name))
+func (w witness) Use(ctx context.Context, call *acp.ToolCallUpdate, f tool.Foreign) error {
+	return w.saw(w.Gate.Use(ctx, call, f))
 }
 
 func (w witness) saw(err error) error {

@@ -81,7 +81,7 @@ func TestNumbersAndMembersStayAsTheServerWroteThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var servers Servers
-			tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{server})
+			tools, err := servers.Connect(t.Context(), t.TempDir(), []Server{{MCPServer: server}})
 			if err != nil || len(tools) != 1 {
 				t.Fatalf("%d tools, %v", len(tools), err)
 			}

@@ -26,6 +26,35 @@ import (
 // Patience is how long a server may take to start and to list its tools.
 const Patience = 30 * time.Second
 
+// Server is a server to connect to.
+type Server struct {
+	acp.MCPServer
+	Setting string   // that describes it, such as mcp_servers.files; empty: the client names it
+	Allow   []string // tools that need no question; a star at the end is any text
+	Fault   error    // of the setting; the server cannot be reached then
+}
+
+// Name returns the name of the server.
+func (s Server) Name() string {
+	switch server := s.MCPServer.(type) {
+	case *acp.MCPServerStdio:
+		return server.Name
+	case *acp.MCPServerHTTP:
+		return server.Name
+	case *acp.MCPServerSSE:
+		return server.Name
+	}
+	return fmt.Sprintf("of the type %T", s.MCPServer)
+}
+
+// allows reports whether a tool needs no question.
+func (s Server) allows(name string) bool {
+	return slices.ContainsFunc(s.Allow, func(allowed string) bool {
+		prefix, open := strings.CutSuffix(allowed, "*")
+		return allowed == name || open && strings.HasPrefix(name, prefix)
+	})
+}
+
 // Servers are the connections of one session.
 type Servers struct {
 	mu   sync.Mutex
@@ -34,11 +63,19 @@ type Servers struct {
 
 // Connect starts the servers, all at once, and returns their tools in the order of the
 // list. A server that fails has none, and the error says why.
-func (s *Servers) Connect(ctx context.Context, cwd string, list []acp.MCPServer) ([]*tool.Tool, error) {
+func (s *Servers) Connect(ctx context.Context, cwd string, list []Server) ([]*tool.Tool, error) {
 	tools, errs := make([][]*tool.Tool, len(list)), make([]error, len(list))
 	var all sync.WaitGroup
 	for i, server := range list {
-		all.Go(func() { tools[i], errs[i] = s.connect(ctx, cwd, server) })
+		all.Go(func() {
+			if tools[i], errs[i] = s.connect(ctx, cwd, server); errs[i] == nil {
+				return
+			}
+			errs[i] = fmt.Errorf("MCP server %s: %w", server.Name(), errs[i])
+			if server.Setting != "" {
+				errs[i] = fmt.Errorf("%w; correct %s in the settings, or set enabled: false there", errs[i], server.Setting)
+			}
+		})
 	}
 	all.Wait()
 	var joined []*tool.Tool
@@ -48,11 +85,20 @@ func (s *Servers) Connect(ctx context.Context, cwd string, list []acp.MCPServer)
 	return joined, errors.Join(errs...)
 }
 
-func (s *Servers) connect(ctx context.Context, cwd string, server acp.MCPServer) (_ []*tool.Tool, err error) {
-	name, transport, err := transportOf(cwd, server)
+func (s *Servers) connect(ctx context.Context, cwd string, server Server) (_ []*tool.Tool, err error) {
+	if server.Fault != nil {
+		return nil, server.Fault
+	}
+	var said words
+	transport, err := transportOf(cwd, server.MCPServer, &said)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if last := said.last(); err != nil && last != "" {
+			err = fmt.Errorf("%w: it said %q", err, last)
+		}
+	}()
 	// The connection by events lives as long as the context that it was made with.
 	ctx, stop := context.WithCancelCause(ctx)
 	late := time.AfterFunc(Patience, func() { stop(fmt.Errorf("no answer after %s", Patience)) })
@@ -65,7 +111,7 @@ func (s *Servers) connect(ctx context.Context, cwd string, server acp.MCPServer)
 	client := sdk.NewClient(&sdk.Implementation{Name: "hermes-agent", Version: "1"}, nil)
 	session, err := client.Connect(ctx, transport, nil)
 	if err != nil {
-		return nil, fmt.Errorf("MCP server %s: %w", name, err)
+		return nil, err
 	}
 	s.mu.Lock()
 	s.open = append(s.open, session)
@@ -73,11 +119,11 @@ func (s *Servers) connect(ctx context.Context, cwd string, server acp.MCPServer)
 	var tools []*tool.Tool
 	for t, err := range session.Tools(ctx, nil) {
 		if err != nil {
-			return nil, fmt.Errorf("MCP server %s: list the tools: %w", name, err)
+			return nil, fmt.Errorf("list the tools: %w", err)
 		}
-		made, err := toolOf(name, session, t)
+		made, err := toolOf(server, session, t)
 		if err != nil {
-			return nil, fmt.Errorf("MCP server %s: tool %s: %w", name, t.Name, err)
+			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}
 		tools = append(tools, made)
 	}
@@ -90,29 +136,56 @@ func (s *Servers) Close() error {
 	defer s.mu.Unlock()
 	var err error
 	for _, session := range s.open {
-		err = errors.Join(err, session.Close())
+		// Something that the server has started may live on, and hold what the server wrote to.
+		if closed := session.Close(); !errors.Is(closed, exec.ErrWaitDelay) {
+			err = errors.Join(err, closed)
+		}
 	}
 	s.open = nil
 	return err
 }
 
-func transportOf(cwd string, server acp.MCPServer) (string, sdk.Transport, error) {
+// transportOf returns the way to a server. What a program says on standard error goes to said.
+func transportOf(cwd string, server acp.MCPServer, said *words) (sdk.Transport, error) {
 	switch server := server.(type) {
 	case *acp.MCPServerStdio:
 		cmd := exec.Command(server.Command, server.Args...)
-		cmd.Dir, cmd.Env = cwd, slices.DeleteFunc(os.Environ(), isKey)
+		cmd.Dir, cmd.Env, cmd.Stderr, cmd.WaitDelay = cwd, slices.DeleteFunc(os.Environ(), isKey), said, time.Second
 		for _, v := range server.Env {
 			cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
 		}
-		return server.Name, exactTransport{&sdk.CommandTransport{Command: cmd, TerminateDuration: time.Second}}, nil
+		return exactTransport{&sdk.CommandTransport{Command: cmd, TerminateDuration: time.Second}}, nil
 	case *acp.MCPServerHTTP:
 		client := &http.Client{Transport: &requests{server.Headers}}
-		return server.Name, &sdk.StreamableClientTransport{Endpoint: server.URL, HTTPClient: client, DisableStandaloneSSE: true}, nil
+		return &sdk.StreamableClientTransport{Endpoint: server.URL, HTTPClient: client, DisableStandaloneSSE: true}, nil
 	case *acp.MCPServerSSE:
 		client := &http.Client{Transport: &requests{server.Headers}}
-		return server.Name, &sdk.SSEClientTransport{Endpoint: server.URL, HTTPClient: client}, nil
+		return &sdk.SSEClientTransport{Endpoint: server.URL, HTTPClient: client}, nil
 	}
-	return "", nil, fmt.Errorf("MCP servers of the type %T are not supported", server)
+	return nil, errors.New("this type is not supported")
+}
+
+// words is the end of what a program has said.
+type words struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (w *words) Write(p []byte) (int, error) {
+	const most = 1 << 10
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, p[max(0, len(p)-most):]...)
+	w.text = append([]byte{}, w.text[max(0, len(w.text)-most):]...)
+	return len(p), nil
+}
+
+// last returns the last line.
+func (w *words) last() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := strings.TrimSpace(strings.ToValidUTF8(string(w.text), ""))
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 // isKey reports whether a variable of the environment is a key of an endpoint, which is
@@ -140,21 +213,25 @@ func (h *requests) RoundTrip(r *http.Request) (*http.Response, error) {
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
 // toolOf is a tool of a server under a name that endpoints accept.
-func toolOf(server string, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool, error) {
+func toolOf(server Server, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool, error) {
 	schema, _ := exactOf(t.Meta)
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(schema), &object); err != nil || object == nil {
 		return nil, errors.New("the schema is no object")
 	}
-	name := notInNames.ReplaceAllString(server+"_"+t.Name, "_")
+	name := notInNames.ReplaceAllString(server.Name()+"_"+t.Name, "_")
 	if len(name) > 64 {
 		name = name[:64]
 	}
+	foreign := tool.Foreign{Name: name, Allowed: server.allows(t.Name)}
+	if server.Setting != "" {
+		foreign.Remedy = fmt.Sprintf("%s.allow in the settings can allow it: add %q", server.Setting, t.Name)
+	}
 	return &tool.Tool{
 		Name: name, Description: described(t.Description), Toolset: "mcp", Kind: acp.ToolKindOther, Schema: []byte(schema), Asks: true,
-		Title: func(*tool.Call) string { return server + ": " + t.Name },
+		Title: func(*tool.Call) string { return server.Name() + ": " + t.Name },
 		Run: func(ctx context.Context, c *tool.Call) (string, error) {
-			if err := c.Gate.Use(ctx, c.Shown.AsUpdate(), name); err != nil {
+			if err := c.Gate.Use(ctx, c.Shown.AsUpdate(), foreign); err != nil {
 				return "", err
 			}
 			c.Begin()

@@ -19,7 +19,7 @@ import (
 // open is a user who allows everything.
 type open struct{ tool.Gate }
 
-func (open) Use(context.Context, *acp.ToolCallUpdate, string) error { return nil }
+func (open) Use(context.Context, *acp.ToolCallUpdate, tool.Foreign) error { return nil }
 
 // use calls a tool.
 func use(ctx context.Context, t *tool.Tool) (string, error) {
@@ -62,7 +62,7 @@ func TestResultsBecomeText(t *testing.T) {
 	}
 	answers["fault"] = func() (*sdk.CallToolResult, error) { return nil, errors.New("a fault") }
 	var servers Servers
-	tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{&acp.MCPServerHTTP{Name: "s", URL: serve(t, answers).URL}})
+	tools, err := servers.Connect(t.Context(), t.TempDir(), []Server{{MCPServer: &acp.MCPServerHTTP{Name: "s", URL: serve(t, answers).URL}}})
 	if err != nil || len(tools) != len(answers) {
 		t.Fatalf("%d tools, %v", len(tools), err)
 	}
@@ -98,7 +98,7 @@ func TestServersAreAlsoReachedByEvents(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	var servers Servers
-	tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{&acp.MCPServerSSE{Name: "s", URL: server.URL, Headers: []acp.HTTPHeader{{Name: "X-Team", Value: "blue"}}}})
+	tools, err := servers.Connect(t.Context(), t.TempDir(), []Server{{MCPServer: &acp.MCPServerSSE{Name: "s", URL: server.URL, Headers: []acp.HTTPHeader{{Name: "X-Team", Value: "blue"}}}}})
 	if err != nil || len(tools) != 1 {
 		t.Fatalf("%d tools, %v", len(tools), err)
 	}
@@ -111,7 +111,7 @@ func TestServersAreAlsoReachedByEvents(t *testing.T) {
 func TestServersGetNoKeys(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "secret-1")
 	t.Setenv("OPENROUTER_API_KEY", "secret-2")
-	_, transport, err := transportOf(t.TempDir(), &acp.MCPServerStdio{Name: "s", Command: "x"})
+	transport, err := transportOf(t.TempDir(), &acp.MCPServerStdio{Name: "s", Command: "x"}, &words{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +125,8 @@ func TestNamesAreWhatEndpointsAccept(t *testing.T) {
 	fine := func() (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil }
 	server := serve(t, map[string]func() (*sdk.CallToolResult, error){"a.b": fine, strings.Repeat("long", 25): fine})
 	var servers Servers
-	tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{
-		&acp.MCPServerHTTP{Name: "my server", URL: server.URL}, &acp.MCPServerHTTP{Name: "ünï", URL: server.URL},
+	tools, err := servers.Connect(t.Context(), t.TempDir(), []Server{
+		{MCPServer: &acp.MCPServerHTTP{Name: "my server", URL: server.URL}}, {MCPServer: &acp.MCPServerHTTP{Name: "ünï", URL: server.URL}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestServersThatDoNotWorkHaveNoToolsAndSayWhy(t *testing.T) {
 		"MCP server old: ":   &acp.MCPServerSSE{Name: "old", URL: nothing.URL},
 	} {
 		var servers Servers
-		tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{server})
+		tools, err := servers.Connect(t.Context(), t.TempDir(), []Server{{MCPServer: server}})
 		if err == nil || !strings.Contains(err.Error(), want) || len(tools) > 0 {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -190,7 +190,7 @@ func TestACallToAServerThatIsGoneFails(t *testing.T) {
 	t.Parallel()
 	server := serve(t, map[string]func() (*sdk.CallToolResult, error){"a": func() (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil }})
 	var servers Servers
-	tools, err := servers.Connect(t.Context(), t.TempDir(), []acp.MCPServer{&acp.MCPServerHTTP{Name: "s", URL: server.URL}})
+	tools, err := servers.Connect(t.Context(), t.TempDir(), []Server{{MCPServer: &acp.MCPServerHTTP{Name: "s", URL: server.URL}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,5 +199,27 @@ func TestACallToAServerThatIsGoneFails(t *testing.T) {
 	server.Close()
 	if got, err := use(t.Context(), tools[0]); err == nil {
 		t.Errorf("the call gave %q", got)
+	}
+}
+
+// A server can log for days.
+func TestTheEndOfWhatAServerSaysIsKept(t *testing.T) {
+	t.Parallel()
+	for want, pieces := range map[string][]string{
+		"":                        {"", " \n"},
+		"b":                       {"a\nb\n\n"},
+		"ab":                      {"x\na", "b\n"},
+		"é":                       {"\n\xff", "é"},
+		strings.Repeat("y", 1024): {"x\n", strings.Repeat("y", 3000), strings.Repeat("y", 1<<20)},
+	} {
+		var said words
+		for _, piece := range pieces {
+			if n, err := said.Write([]byte(piece)); n != len(piece) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if got := said.last(); got != want || len(said.text) > 1024 {
+			t.Errorf("%.40q, want %.40q; %d bytes are kept", got, want, len(said.text))
+		}
 	}
 }

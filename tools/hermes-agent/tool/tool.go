@@ -70,8 +70,15 @@ type Gate interface {
 	// Effect decides about what a command is about to do beyond the project. always says that
 	// the answer is also one for later commands.
 	Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (always bool, err error)
-	// Use decides about a tool of somebody else.
-	Use(ctx context.Context, call *acp.ToolCallUpdate, name string) error
+	// Use decides about a tool of an MCP server.
+	Use(ctx context.Context, call *acp.ToolCallUpdate, f Foreign) error
+}
+
+// Foreign is a tool of an MCP server.
+type Foreign struct {
+	Name    string // as the model knows it
+	Allowed bool   // by the settings, for good
+	Remedy  string // how the settings allow it; empty: they cannot
 }
 
 // Call is one call of a tool.
