@@ -38,6 +38,11 @@ func greeter() *sdk.Server {
 	sdk.AddTool(s, &sdk.Tool{Name: "greet.now", Description: "Greet somebody."}, func(_ context.Context, _ *sdk.CallToolRequest, w who) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Hello, " + w.Name + os.Getenv("MARK")}}}, nil, nil
 	})
+	for _, name := range []string{"look", "list"} {
+		sdk.AddTool(s, &sdk.Tool{Name: name, Description: "Look.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "seen by " + name}}}, nil, nil
+		})
+	}
 	sdk.AddTool(s, &sdk.Tool{Name: "fail", Description: "Fail."}, func(context.Context, *sdk.CallToolRequest, who) (*sdk.CallToolResult, any, error) {
 		return nil, nil, errors.New("out of greetings")
 	})
@@ -132,6 +137,79 @@ SAY well.`, acp.StopReasonEndTurn)
 		}
 	}
 	if len(e.asked) != 1 { // the setting is not about the server of the client
+		t.Errorf("%d questions", len(e.asked))
+	}
+}
+
+// That a tool only reads is what its server says.
+func TestToolsThatOnlyReadNeedFewerQuestions(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	greets := func(name string) *acp.MCPServerStdio {
+		return &acp.MCPServerStdio{Name: name, Command: program, Args: []string{}, Env: []acp.EnvVariable{{Name: serveMCP, Value: "1"}}}
+	}
+	const all = `CALL one_look {}
+CALL one_list {}
+CALL two_look {}
+CALL own_look {}
+CALL own_greet_now {"name":"you"}
+SAY well.`
+	const claim = "says that this tool only reads"
+	for _, test := range []struct {
+		mode   acp.SessionModeID
+		answer acp.PermissionOptionID
+		asked  string // tools, with a star if the question has the claim
+		runs   int
+		want   string
+	}{
+		{modeAsk, agentkit.OptionAlways, "one: look* two: look*", 5, "Hello, you"},
+		{modeAsk, agentkit.OptionOnce, "one: look* one: list* two: look*", 5, "Hello, you"},
+		{modeAsk, agentkit.OptionReject, "one: look* one: list* two: look*", 2, "Hello, you"},
+		{modeAcceptEdits, agentkit.OptionReject, "", 5, "Hello, you"},
+		{modePlan, agentkit.OptionAlways, "one: look* two: look*", 4, "own_greet_now was not used: the mode is plan only"},
+		{modePlan, agentkit.OptionReject, "one: look* one: list* two: look*", 1, "own_greet_now was not used: the mode is plan only"},
+	} {
+		t.Run(string(test.mode)+" "+string(test.answer), func(t *testing.T) {
+			t.Parallel()
+			e := newEditor(t)
+			e.choose = choose(test.answer)
+			e.servers = []mcp.Server{{MCPServer: greets("own"), Setting: "mcp_servers.own", Allow: []string{"*"}}}
+			e.start()
+			answer, err := e.NewSession(t.Context(), e.agent, &acp.NewSessionRequest{Cwd: e.dir, MCPServers: []acp.MCPServer{greets("one"), greets("two")}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: answer.SessionID, ModeID: test.mode}); err != nil {
+				t.Fatal(err)
+			}
+			got := e.play(answer.SessionID, all, acp.StopReasonEndTurn)
+			var asked []string
+			for _, p := range e.asked {
+				title := p.ToolCall.Title.V
+				if strings.Contains(contents(p.ToolCall.Content), claim) {
+					title += "*"
+				}
+				asked = append(asked, title)
+			}
+			if strings.Join(asked, " ") != test.asked || strings.Count(got, "  completed") != test.runs || !strings.Contains(got, test.want) {
+				t.Errorf("asked %q\n%s", asked, got)
+			}
+		})
+	}
+	e := newEditor(t)
+	e.start()
+	answer, err := e.NewSession(t.Context(), e.agent, &acp.NewSessionRequest{Cwd: e.dir, MCPServers: []acp.MCPServer{greets("one")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: answer.SessionID, ModeID: modeAcceptEdits}); err != nil {
+		t.Fatal(err)
+	}
+	e.play(answer.SessionID, `CALL one_greet_now {"name":"you"}`, acp.StopReasonEndTurn)
+	if len(e.asked) != 1 || strings.Contains(contents(e.asked[0].ToolCall.Content), claim) {
 		t.Errorf("%d questions", len(e.asked))
 	}
 }

@@ -107,24 +107,34 @@ func (s *session) Effect(ctx context.Context, call *acp.ToolCallUpdate, e proces
 	return false, errors.New("the user denied it")
 }
 
-// Use asks before a tool of an MCP server runs: nobody here knows what it does.
+// Use asks before a tool of an MCP server runs: nobody here knows what it does. That it only
+// reads is a claim of its server. Who accepts edits without a question accepts the claim, too;
+// otherwise the first question about the server can settle it.
 func (s *session) Use(ctx context.Context, call *acp.ToolCallUpdate, f tool.Foreign) error {
-	if s.mode() == modePlan {
+	mode := s.mode()
+	if mode == modePlan && !f.Reads {
 		return fmt.Errorf("%s was not used: the mode is plan only; describe what you would do", f.Name)
 	}
+	trusted, key, always := s.trusted, f.Name, "Allow this tool for the session"
+	if f.Reads {
+		trusted, key, always = s.readers, f.Server, fmt.Sprintf("Allow all tools of %s that only read, for the session", f.Server)
+	}
 	s.mu.Lock()
-	trusted := s.trusted[f.Name]
+	known := trusted[key]
 	s.mu.Unlock()
-	if trusted || f.Allowed {
+	if known || f.Allowed || f.Reads && mode == modeAcceptEdits {
 		return nil
 	}
-	if f.Remedy != "" {
-		call.Content = []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(f.Remedy))}
+	if f.Reads {
+		call.Content = append(call.Content, acp.NewContent(acp.NewTextContent(fmt.Sprintf("The server %s says that this tool only reads.", f.Server))))
 	}
-	all, err := s.ask(ctx, call, "Allow this tool for the session")
+	if f.Remedy != "" {
+		call.Content = append(call.Content, acp.NewContent(acp.NewTextContent(f.Remedy)))
+	}
+	all, err := s.ask(ctx, call, always)
 	if all {
 		s.mu.Lock()
-		s.trusted[f.Name] = true
+		trusted[key] = true
 		s.mu.Unlock()
 	}
 	return err

@@ -40,11 +40,12 @@ type session struct {
 	counted int             // messages that used is about
 	total   model.Usage     // of all requests since the session was opened
 	trusted map[string]bool // tools of servers that may run without a question
+	readers map[string]bool // servers whose tools may, if they only read
 	shown   []string        // files and folders with secrets that the model may read
 }
 
 func newSession(a *agent, stored *store.Session) *session {
-	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, gate: approval.NewGate(a.opts.Approval), ready: make(chan struct{}), trusted: map[string]bool{}}
+	s := &session{agent: a, client: a.client.Session(stored.Info.ID), stored: stored, gate: approval.NewGate(a.opts.Approval), ready: make(chan struct{}), trusted: map[string]bool{}, readers: map[string]bool{}}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	files := mixed{read: a.local, write: a.local}

@@ -223,7 +223,7 @@ func toolOf(server Server, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool,
 	if len(name) > 64 {
 		name = name[:64]
 	}
-	foreign := tool.Foreign{Name: name, Allowed: server.allows(t.Name)}
+	foreign := tool.Foreign{Name: name, Server: server.Name(), Reads: t.Annotations != nil && t.Annotations.ReadOnlyHint, Allowed: server.allows(t.Name)}
 	if server.Setting != "" {
 		foreign.Remedy = fmt.Sprintf("%s.allow in the settings can allow it: add %q", server.Setting, t.Name)
 	}

@@ -77,6 +77,8 @@ type Gate interface {
 // Foreign is a tool of an MCP server.
 type Foreign struct {
 	Name    string // as the model knows it
+	Server  string
+	Reads   bool   // the server says that it only reads, which is a claim
 	Allowed bool   // by the settings, for good
 	Remedy  string // how the settings allow it; empty: they cannot
 }
