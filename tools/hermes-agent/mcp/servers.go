@@ -55,6 +55,15 @@ func (s Server) allows(name string) bool {
 	})
 }
 
+// foreign is a tool of the server under the name that the model knows.
+func (s Server) foreign(name, own string) tool.Foreign {
+	f := tool.Foreign{Name: name, Server: s.Name(), Allowed: s.allows(own)}
+	if s.Setting != "" {
+		f.Remedy = fmt.Sprintf("%s.allow in the settings can allow it: add %q", s.Setting, own)
+	}
+	return f
+}
+
 // Servers are the connections of one session.
 type Servers struct {
 	mu   sync.Mutex
@@ -62,13 +71,13 @@ type Servers struct {
 }
 
 // Connect starts the servers, all at once, and returns their tools in the order of the
-// list. A server that fails has none, and the error says why.
+// list, and one for their resources if there are any. A server that fails has none, and the error says why.
 func (s *Servers) Connect(ctx context.Context, cwd string, list []Server) ([]*tool.Tool, error) {
-	tools, errs := make([][]*tool.Tool, len(list)), make([]error, len(list))
+	tools, sources, errs := make([][]*tool.Tool, len(list)), make([]*source, len(list)), make([]error, len(list))
 	var all sync.WaitGroup
 	for i, server := range list {
 		all.Go(func() {
-			if tools[i], errs[i] = s.connect(ctx, cwd, server); errs[i] == nil {
+			if tools[i], sources[i], errs[i] = s.connect(ctx, cwd, server); errs[i] == nil {
 				return
 			}
 			errs[i] = fmt.Errorf("MCP server %s: %w", server.Name(), errs[i])
@@ -82,17 +91,20 @@ func (s *Servers) Connect(ctx context.Context, cwd string, list []Server) ([]*to
 	for _, t := range tools {
 		joined = append(joined, t...)
 	}
+	if sources = slices.DeleteFunc(sources, func(s *source) bool { return s == nil }); len(sources) > 0 {
+		joined = append(joined, resources(sources))
+	}
 	return joined, errors.Join(errs...)
 }
 
-func (s *Servers) connect(ctx context.Context, cwd string, server Server) (_ []*tool.Tool, err error) {
+func (s *Servers) connect(ctx context.Context, cwd string, server Server) (_ []*tool.Tool, _ *source, err error) {
 	if server.Fault != nil {
-		return nil, server.Fault
+		return nil, nil, server.Fault
 	}
 	var said words
 	transport, err := transportOf(cwd, server.MCPServer, &said)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() {
 		if last := said.last(); err != nil && last != "" {
@@ -111,7 +123,7 @@ func (s *Servers) connect(ctx context.Context, cwd string, server Server) (_ []*
 	client := sdk.NewClient(&sdk.Implementation{Name: "hermes-agent", Version: "1"}, nil)
 	session, err := client.Connect(ctx, transport, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.mu.Lock()
 	s.open = append(s.open, session)
@@ -119,15 +131,15 @@ func (s *Servers) connect(ctx context.Context, cwd string, server Server) (_ []*
 	var tools []*tool.Tool
 	for t, err := range session.Tools(ctx, nil) {
 		if err != nil {
-			return nil, fmt.Errorf("list the tools: %w", err)
+			return nil, nil, fmt.Errorf("list the tools: %w", err)
 		}
 		made, err := toolOf(server, session, t)
 		if err != nil {
-			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+			return nil, nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}
 		tools = append(tools, made)
 	}
-	return tools, nil
+	return tools, sourceOf(ctx, server, session), nil
 }
 
 // Close ends the servers.
@@ -223,10 +235,8 @@ func toolOf(server Server, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool,
 	if len(name) > 64 {
 		name = name[:64]
 	}
-	foreign := tool.Foreign{Name: name, Server: server.Name(), Reads: t.Annotations != nil && t.Annotations.ReadOnlyHint, Allowed: server.allows(t.Name)}
-	if server.Setting != "" {
-		foreign.Remedy = fmt.Sprintf("%s.allow in the settings can allow it: add %q", server.Setting, t.Name)
-	}
+	foreign := server.foreign(name, t.Name)
+	foreign.Reads = t.Annotations != nil && t.Annotations.ReadOnlyHint
 	return &tool.Tool{
 		Name: name, Description: described(t.Description), Toolset: "mcp", Kind: acp.ToolKindOther, Schema: []byte(schema), Asks: true,
 		Title: func(*tool.Call) string { return server.Name() + ": " + t.Name },
