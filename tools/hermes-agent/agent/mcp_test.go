@@ -2,10 +2,13 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/agentkit"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/mcp"
+	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 )
 
 // serveMCP in the environment makes the test program an MCP server.
@@ -211,5 +215,55 @@ SAY well.`
 	e.play(answer.SessionID, `CALL one_greet_now {"name":"you"}`, acp.StopReasonEndTurn)
 	if len(e.asked) != 1 || strings.Contains(contents(e.asked[0].ToolCall.Content), claim) {
 		t.Errorf("%d questions", len(e.asked))
+	}
+}
+
+// watched is a model whose requests are looked at.
+type watched struct {
+	model.Model
+	asked func(model.Request)
+}
+
+func (w watched) Complete(ctx context.Context, r model.Request, on func(model.Delta)) (model.Reply, error) {
+	w.asked(r)
+	return w.Model.Complete(ctx, r, on)
+}
+
+// Sixty tools with long descriptions would fill the window of a small model.
+func TestManyToolsOfServersTakeLittleRoom(t *testing.T) {
+	t.Parallel()
+	s := sdk.NewServer(&sdk.Implementation{Name: "many", Version: "1"}, nil)
+	for i := range 60 {
+		sdk.AddTool(s, &sdk.Tool{Name: fmt.Sprintf("tool%02d", i), Description: "Do it.\n" + strings.Repeat("How it is done. ", 50)}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done by " + r.Params.Name}}}, nil, nil
+		})
+	}
+	remote := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
+	t.Cleanup(remote.Close)
+	e := newEditor(t)
+	var sizes []int
+	var last []model.Spec
+	e.model = watched{e.model, func(r model.Request) {
+		own := slices.IndexFunc(r.Tools, func(s model.Spec) bool { return s.Name == "load_tools" })
+		b, err := json.Marshal(r.Tools[max(0, own):])
+		if err != nil {
+			t.Error(err)
+		}
+		sizes, last = append(sizes, len(b)/3), r.Tools
+	}}
+	e.start()
+	answer, err := e.NewSession(t.Context(), e.agent, &acp.NewSessionRequest{Cwd: e.dir, MCPServers: []acp.MCPServer{&acp.MCPServerHTTP{Name: "many", URL: remote.URL, Headers: []acp.HTTPHeader{}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := e.play(answer.SessionID, `CALL load_tools {"names":["many_tool07","many_tool42"]}
+CALL many_tool42 {}
+SAY well.`, acp.StopReasonEndTurn)
+	if !strings.Contains(got, "You can call them now.") || !strings.Contains(got, "done by tool42") {
+		t.Error(got)
+	}
+	t.Logf("%d tokens", sizes)
+	if len(sizes) != 3 || sizes[0] >= 2000 || sizes[1] <= sizes[0] || sizes[1] >= 2500 || last[len(last)-1].Name != "many_tool42" {
+		t.Errorf("the tools have %d tokens; the last one is %s", sizes, last[len(last)-1].Name)
 	}
 }

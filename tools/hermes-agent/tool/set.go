@@ -15,11 +15,13 @@ import (
 )
 
 // Set is the tools of a session, in a fixed order, so that each request to the model
-// begins with the same bytes. It does not change once made.
+// begins with the same bytes. It does not change once made, except that the model can load
+// tools. It is safe for concurrent use.
 type Set struct {
 	tools   []*Tool
 	schemas map[string]*jsonschema.Schema
 	absent  map[string]error // tools that the session could have, and why it has not
+	demand  *demand          // the last ones of tools; nil: all are described
 }
 
 // NewSet returns the tools of the named toolsets that are available. A toolset can be
@@ -47,13 +49,19 @@ func NewSet(tools []*Tool, groups map[string][]string, toolsets ...string) (*Set
 	return s, nil
 }
 
-// With returns a set with further tools behind the tools of s. The error is about tools
+// With returns a set with further tools behind the tools of s. If their descriptions are
+// large, the model gets a list of them, and a tool to load some. The error is about tools
 // that it leaves out.
 func (s *Set) With(tools []*Tool) (*Set, error) {
 	more := &Set{tools: slices.Clone(s.tools), schemas: maps.Clone(s.schemas), absent: s.absent}
 	var err error
 	for _, t := range tools {
 		err = errors.Join(err, more.add(t))
+	}
+	if more.demand = onDemand(more.tools[len(s.tools):]); more.demand != nil {
+		more.tools = slices.Clone(s.tools)
+		err = errors.Join(err, more.add(more.demand.loader()))
+		more.tools = append(more.tools, more.demand.tools...)
 	}
 	return more, err
 }
@@ -104,8 +112,15 @@ func (t *Tool) available() error {
 
 // Specs describes the tools to the model.
 func (s *Set) Specs() []model.Spec {
+	if s.demand == nil {
+		return specs(s.tools)
+	}
+	return append(specs(s.tools[:len(s.tools)-len(s.demand.tools)]), s.demand.specs()...)
+}
+
+func specs(tools []*Tool) []model.Spec {
 	var list []model.Spec
-	for _, t := range s.tools {
+	for _, t := range tools {
 		list = append(list, model.Spec{Name: t.Name, Description: t.Description, Parameters: t.Schema})
 	}
 	return list
@@ -126,7 +141,11 @@ func (s *Set) Find(call model.Call) (*Tool, json.RawMessage, error) {
 	if strings.TrimSpace(call.Arguments) == "" {
 		arguments = json.RawMessage("{}") // what some models send when there is nothing to say
 	}
-	if err := check(s.schemas[t.Name], arguments); err != nil {
+	err := check(s.schemas[t.Name], arguments)
+	if s.demand != nil {
+		err = s.demand.found(t, err)
+	}
+	if err != nil {
 		return t, nil, err
 	}
 	return t, arguments, nil
