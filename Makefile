@@ -38,7 +38,7 @@ PARALLEL := hermes/($(subst $() ,|,$(strip \
 	plugin/.* \
 	runtime/(agentkit|agentv2|codex.*|files|history|launch|redial|rpc|serve|services|terminal|trace|transport.*) \
 	runtime/review/feed internal/review/(project|store|watch) \
-	tools/hermes-agent/(agent|batch|chat|mcp|process))))$$
+	tools/hermes-agent/(agent|batch|chat|loop|mcp|process))))$$
 
 .PHONY: test
 test: ## Run everything: formatters, linters, Go and Lua tests, real agents in real Neovims

@@ -58,6 +58,7 @@ type editor struct {
 	calls    map[string]bool  // that this agent has shown, by session and id
 	again    []acp.ToolCallID // that it has shown twice
 	log      []string
+	logged   map[acp.ToolCallID]int // calls in log
 	usage    *acp.UsageUpdate
 	commands []string // that the agent has announced
 	read     []string // files that the agent read here
@@ -211,7 +212,7 @@ func (e *editor) take() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	text := strings.Join(e.log, "\n")
-	e.log = nil
+	e.log, e.logged = nil, nil
 	return text
 }
 
@@ -252,7 +253,8 @@ func (e *editor) ReleaseTerminal(ctx context.Context, p *acp.ReleaseTerminalRequ
 	return answer, err
 }
 
-// SessionUpdate writes a line for each update; pieces of a text are joined.
+// SessionUpdate writes a line for each update; pieces of a text are joined, and what
+// calls side by side show stands with each.
 func (e *editor) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
 	e.mu.Lock()
 	switch u := n.Update.(type) {
@@ -268,10 +270,18 @@ func (e *editor) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 		} else {
 			e.calls[key] = true
 		}
+		if e.logged == nil {
+			e.logged = map[acp.ToolCallID]int{}
+		}
+		e.logged[u.ToolCallID] = len(e.log)
 		e.log = append(e.log, fmt.Sprintf("call %s: %s %s%s", u.Title, u.Kind.V, u.Status.V, contents(u.Content)))
 	case *acp.ToolCallUpdate:
 		if line := strings.TrimSpace(string(u.Status.V) + contents(u.Content)); line != "" {
-			e.log = append(e.log, "  "+line)
+			if at, ok := e.logged[u.ToolCallID]; ok && strings.HasPrefix(e.log[len(e.log)-1], "call ") {
+				e.log[at] += "\n  " + line
+			} else {
+				e.log = append(e.log, "  "+line)
+			}
 		}
 	case *acp.Plan:
 		line := "plan:"

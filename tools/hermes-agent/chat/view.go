@@ -38,6 +38,9 @@ type view struct {
 	names []string
 	usage string                      // of the turn, as last reported
 	seen  map[acp.ToolCallID][]string // contents that were printed, of calls that go on
+
+	titles map[acp.ToolCallID]string // of calls that go on
+	call   acp.ToolCallID            // whose title was printed last
 }
 
 // show prints an update.
@@ -50,7 +53,11 @@ func (v *view) show(u acp.SessionUpdate) {
 	case *acp.AgentThoughtChunk:
 		v.stream(v.others, "thought", text(u.Content), dim)
 	case *acp.ToolCall:
-		v.line("* "+OneLine(u.Title), bold)
+		if v.titles == nil {
+			v.titles = map[acp.ToolCallID]string{}
+		}
+		v.titles[u.ToolCallID], v.call = u.Title, ""
+		v.title(u.ToolCallID)
 		v.contents(u.ToolCallID, u.Content, u.Status.V)
 	case *acp.ToolCallUpdate:
 		v.contents(u.ToolCallID, u.Content, u.Status.V)
@@ -72,6 +79,14 @@ func (v *view) show(u acp.SessionUpdate) {
 		v.usage = "  " + used(u)
 	case *acp.UserMessageChunk: // of a session that is loaded
 		v.indented("> ", text(u.Content), -1, func(string) string { return bold })
+	}
+}
+
+// title prints the title of a call, unless it is that of the last one.
+func (v *view) title(id acp.ToolCallID) {
+	if title, known := v.titles[id]; known && v.call != id {
+		v.line("* "+OneLine(title), bold)
+		v.call = id
 	}
 }
 
@@ -107,6 +122,7 @@ func (v *view) contents(id acp.ToolCallID, list []acp.ToolCallContent, status ac
 	}
 	if status == acp.ToolCallStatusFailed || status == acp.ToolCallStatusCompleted {
 		delete(v.seen, id)
+		defer delete(v.titles, id)
 	} else if list != nil {
 		v.seen[id] = nil
 		for _, c := range list {
@@ -116,6 +132,9 @@ func (v *view) contents(id acp.ToolCallID, list []acp.ToolCallContent, status ac
 	for at, c := range list {
 		if at < len(before) && before[at] == key(c) {
 			continue
+		}
+		if _, terminal := c.(*acp.Terminal); !terminal {
+			v.title(id)
 		}
 		switch c := c.(type) {
 		case *acp.Content:
@@ -142,6 +161,7 @@ func key(c acp.ToolCallContent) string {
 func (v *view) question(p *acp.RequestPermissionRequest) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.title(p.ToolCall.ToolCallID)
 	changes := false
 	for _, c := range p.ToolCall.Content {
 		switch c := c.(type) {

@@ -120,3 +120,32 @@ func TestTheChatShowsWhatATurnUsed(t *testing.T) {
 		}
 	}
 }
+
+func TestResultsStandBelowTheirCalls(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	v := &view{answers: &out, others: &out}
+	say := func(id acp.ToolCallID, status acp.ToolCallStatus, texts ...string) {
+		u := acp.NewToolCallUpdate(id)
+		u.Status = acp.Some(status)
+		for _, text := range texts {
+			u.Content = append(u.Content, acp.NewContent(acp.NewTextContent(text)))
+		}
+		v.show(u)
+	}
+	v.show(acp.NewToolCall("1", "Read a"))
+	v.show(acp.NewToolCall("2", "Read b"))
+	say("1", acp.ToolCallStatusInProgress)
+	say("2", acp.ToolCallStatusInProgress)
+	say("2", acp.ToolCallStatusCompleted, "b1\nb2")
+	v.question(&acp.RequestPermissionRequest{ToolCall: *acp.NewToolCallUpdate("1")})
+	say("1", acp.ToolCallStatusCompleted, "a1", "a2")
+	say("3", acp.ToolCallStatusCompleted, "of an unknown call")
+	v.end()
+	if got := out.String(); got != "* Read a\n* Read b\n  b1\n  b2\n* Read a\n  a1\n  a2\n  of an unknown call\n" {
+		t.Errorf("%s", got)
+	}
+	if len(v.titles) > 0 {
+		t.Errorf("titles are kept: %v", v.titles)
+	}
+}

@@ -32,31 +32,105 @@ func number(call *model.Call, n int, opaque model.Opaque) {
 	}
 }
 
-// run runs the call at a place of the model's answer and returns its result. It shows
-// every call to the user, also one that fails before it begins.
-func (l *Loop) run(ctx context.Context, call model.Call, place int) model.Message {
-	result := model.Message{Role: model.Tool, CallID: call.ID}
+// pending is a call that has not run yet.
+type pending struct {
+	l         *Loop
+	call      model.Call
+	tool      *tool.Tool // nil: there is none
+	arguments json.RawMessage
+	fault     error // of the call
+	shown     *acp.ToolCall
+}
+
+// mostAtOnce is how many calls run side by side.
+const mostAtOnce = 8
+
+// run runs the calls of an answer and passes each result to keep, in the order of the calls.
+// Neighbours that only read run side by side.
+func (l *Loop) run(ctx context.Context, calls []model.Call, keep func(model.Message)) []model.Message {
+	var results []model.Message
+	done := func(m model.Message) {
+		results = append(results, m)
+		keep(m)
+	}
+	list := make([]*pending, len(calls))
 	most := withDefault(l.Limits.Calls, DefaultCalls)
-	if place >= most && ctx.Err() == nil {
-		// Not shown: the user learns nothing from a thousand failures.
-		result.Failed, result.Text = true, fmt.Sprintf("not run: one answer can have %d calls", most)
-		return result
+	for i, call := range calls[:min(len(calls), most)] {
+		list[i] = l.find(call)
 	}
-	t, arguments, err := l.Tools.Find(call)
-	shown := acp.NewToolCall(acp.ToolCallID(call.ID), call.Name)
-	c := &tool.Call{Shown: shown, Arguments: arguments}
-	shown.Name = acp.Some(call.Name)
-	shown.Status = acp.Some(acp.ToolCallStatusPending)
-	if t != nil {
-		shown.Kind = acp.Some(t.Kind)
+	for i := 0; i < len(list); {
+		if i >= most {
+			if ctx.Err() == nil {
+				// Not shown: the user learns nothing from a thousand failures.
+				done(model.Message{Role: model.Tool, CallID: calls[i].ID, Failed: true, Text: fmt.Sprintf("not run: one answer can have %d calls", most)})
+				i++
+				continue
+			}
+			list[i] = l.find(calls[i])
+		}
+		group := list[i : i+1]
+		for end := i + 1; group[0].reads() && end < min(len(list), most) && list[end].reads(); end++ {
+			group = list[i : end+1]
+		}
+		together(ctx, group, done)
+		i += len(group)
 	}
-	if err == nil {
-		shown.RawInput = arguments
-		if t.Title != nil {
-			shown.Title = t.Title(c)
+	return results
+}
+
+// together shows calls to the user, also those that fail before they begin, and runs them.
+func together(ctx context.Context, group []*pending, done func(model.Message)) {
+	for _, p := range group {
+		p.show()
+	}
+	if len(group) == 1 {
+		done(group[0].run(ctx))
+		return
+	}
+	free := make(chan struct{}, mostAtOnce)
+	ends := make([]chan model.Message, len(group))
+	for i, p := range group {
+		ends[i] = make(chan model.Message, 1)
+		go func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			ends[i] <- p.run(ctx)
+		}()
+	}
+	for _, end := range ends {
+		done(<-end)
+	}
+}
+
+func (l *Loop) find(call model.Call) *pending {
+	p := &pending{l: l, call: call}
+	p.tool, p.arguments, p.fault = l.Tools.Find(call)
+	return p
+}
+
+func (p *pending) reads() bool { return p.tool != nil && p.tool.Reads && p.fault == nil }
+
+func (p *pending) show() {
+	p.shown = acp.NewToolCall(acp.ToolCallID(p.call.ID), p.call.Name)
+	p.shown.Name = acp.Some(p.call.Name)
+	p.shown.Status = acp.Some(acp.ToolCallStatusPending)
+	if p.tool != nil {
+		p.shown.Kind = acp.Some(p.tool.Kind)
+	}
+	if p.fault == nil {
+		p.shown.RawInput = p.arguments
+		if p.tool.Title != nil {
+			p.shown.Title = p.tool.Title(&tool.Call{Shown: p.shown, Arguments: p.arguments})
 		}
 	}
-	l.Env.Show(shown)
+	p.l.Env.Show(p.shown)
+}
+
+// run runs a call that was shown and returns its result.
+func (p *pending) run(ctx context.Context) model.Message {
+	l, err := p.l, p.fault
+	result := model.Message{Role: model.Tool, CallID: p.call.ID}
+	c := &tool.Call{Shown: p.shown, Arguments: p.arguments}
 	var text string
 	var content []acp.ToolCallContent // that the tool has shown
 	denied := false
@@ -72,14 +146,14 @@ func (l *Loop) run(ctx context.Context, call model.Call, place int) model.Messag
 			}
 			l.Env.Show(u)
 		}
-		env.Gate = witness{l.Env.Gate, func() { denied = ctx.Err() == nil }}
+		env.Gate = witness{l.Env.Gate, l.asking, func() { denied = ctx.Err() == nil }}
 		c.Env = &env
-		if !t.Asks {
+		if !p.tool.Asks {
 			c.Begin()
 		}
-		text, err = l.guarded(ctx, t, c)
+		text, err = l.guarded(ctx, p.tool, c)
 	}
-	end := acp.NewToolCallUpdate(shown.ToolCallID)
+	end := acp.NewToolCallUpdate(p.shown.ToolCallID)
 	end.Status = acp.Some(acp.ToolCallStatusCompleted)
 	if err != nil {
 		result.Failed, text = true, err.Error()
@@ -107,34 +181,46 @@ func isTerminal(c acp.ToolCallContent) bool {
 	return is
 }
 
-// witness notices what a Gate refuses.
+// witness notices what a Gate refuses, and lets it ask one question at a time.
 type witness struct {
 	tool.Gate
+	asking  chan struct{} // is full while somebody asks
 	refused func()
 }
 
 func (w witness) Read(ctx context.Context, call *acp.ToolCallUpdate, path string) error {
-	return w.saw(w.Gate.Read(ctx, call, path))
+	return w.ask(ctx, func() error { return w.Gate.Read(ctx, call, path) })
 }
 
 func (w witness) Edit(ctx context.Context, call *acp.ToolCallUpdate, path string) error {
-	return w.saw(w.Gate.Edit(ctx, call, path))
+	return w.ask(ctx, func() error { return w.Gate.Edit(ctx, call, path) })
 }
 
 func (w witness) Command(ctx context.Context, call *acp.ToolCallUpdate, command string, reach process.Reach) error {
-	return w.saw(w.Gate.Command(ctx, call, command, reach))
+	return w.ask(ctx, func() error { return w.Gate.Command(ctx, call, command, reach) })
 }
 
-func (w witness) Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (bool, error) {
-	always, err := w.Gate.Effect(ctx, call, e)
-	return always, w.saw(err)
+func (w witness) Effect(ctx context.Context, call *acp.ToolCallUpdate, e process.Effect) (always bool, err error) {
+	err = w.ask(ctx, func() error {
+		always, err = w.Gate.Effect(ctx, call, e)
+		return err
+	})
+	return always, err
 }
 
 func (w witness) Use(ctx context.Context, call *acp.ToolCallUpdate, f tool.Foreign) error {
-	return w.saw(w.Gate.Use(ctx, call, f))
+	return w.ask(ctx, func() error { return w.Gate.Use(ctx, call, f) })
 }
 
-func (w witness) saw(err error) error {
+// ask waits until nobody else asks: the answer to an earlier question may spare this one.
+func (w witness) ask(ctx context.Context, question func() error) error {
+	select {
+	case w.asking <- struct{}{}:
+		defer func() { <-w.asking }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	err := question()
 	if err != nil {
 		w.refused()
 	}

@@ -57,6 +57,8 @@ type Loop struct {
 	Shorten func(ctx context.Context, history []model.Message, full *model.OverflowError) []model.Message
 	// Replied hears each reply of the model, also one that broke off. Nil ignores it.
 	Replied func(model.Reply)
+
+	asking chan struct{} // is full while a question of the turn is open
 }
 
 // ErrEmpty says that the model answered nothing, twice.
@@ -102,6 +104,7 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 		history = append(history, m)
 		add(m)
 	}
+	l.asking = make(chan struct{}, 1)
 	empty, brake := 0, brake{}
 	for range withDefault(l.Limits.Requests, DefaultRequests) {
 		if l.Shorten != nil {
@@ -141,11 +144,7 @@ func (l *Loop) Turn(ctx context.Context, history []model.Message, add func(model
 			number(&said.Calls[i], l.Calls, said.Opaque)
 		}
 		keep(said)
-		results := make([]model.Message, len(said.Calls))
-		for i, call := range said.Calls {
-			results[i] = l.run(ctx, call, i)
-			keep(results[i])
-		}
+		results := l.run(ctx, said.Calls, keep)
 		brake.see(said.Calls, results)
 		switch {
 		case ctx.Err() != nil:

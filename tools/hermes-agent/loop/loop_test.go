@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/model"
 	"github.com/hermes-nvim/hermes/tools/hermes-agent/tool"
 )
@@ -253,5 +258,164 @@ func TestResultsAreBoundedAndKeepBothEnds(t *testing.T) {
 	text := result.Text
 	if len(text) > DefaultResult+100 || !strings.HasPrefix(text, "beginä") || !strings.HasSuffix(text, "äend") || !strings.Contains(text, "bytes were left out") || strings.ToValidUTF8(text, "") != text {
 		t.Errorf("%d bytes: %.30q", len(text), text)
+	}
+}
+
+// sideBySide are a tool that reads and returns when enough of its calls run, one that asks, one
+// that changes something, and one that waits for the end of the turn.
+func sideBySide(t *testing.T, at once) *tool.Set {
+	schema := []byte(`{"type":"object"}`)
+	set, err := tool.NewSet([]*tool.Tool{
+		{Name: "read", Toolset: "test", Schema: schema, Reads: true, Run: func(ctx context.Context, c *tool.Call) (string, error) {
+			at.begin("read")
+			defer at.end("read")
+			select {
+			case <-at.enough:
+				return string(c.Arguments), nil
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+		}},
+		{Name: "ask", Toolset: "test", Schema: schema, Reads: true, Asks: true, Run: func(ctx context.Context, c *tool.Call) (string, error) {
+			return string(c.Arguments), c.Gate.Use(ctx, c.Shown.AsUpdate(), tool.Foreign{Name: "ask"})
+		}},
+		{Name: "change", Toolset: "test", Schema: schema, Run: func(_ context.Context, c *tool.Call) (string, error) {
+			at.begin("change")
+			defer at.end("change")
+			return string(c.Arguments), nil
+		}},
+		{Name: "panic", Toolset: "test", Schema: schema, Reads: true, Run: func(context.Context, *tool.Call) (string, error) { panic("oh") }},
+	}, nil, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// once counts what runs at once.
+type once struct {
+	*sync.Mutex
+	running, most map[string]int
+	want          int
+	enough        chan struct{} // closed when want reads run
+	close         func()
+	both          *bool // whether something ran beside a change
+}
+
+func newOnce(want int) once {
+	enough := make(chan struct{})
+	return once{&sync.Mutex{}, map[string]int{}, map[string]int{}, want, enough, sync.OnceFunc(func() { close(enough) }), new(bool)}
+}
+
+func (o once) begin(what string) {
+	o.Lock()
+	defer o.Unlock()
+	o.running[what]++
+	o.most[what] = max(o.most[what], o.running[what])
+	if what == "read" && o.running[what] == o.want {
+		o.close()
+	}
+	if o.running["change"] > 0 && o.running["change"]+o.running["read"] > 1 {
+		*o.both = true
+	}
+}
+
+func (o once) end(what string) {
+	o.Lock()
+	defer o.Unlock()
+	o.running[what]--
+}
+
+// slowGate answers a question when nothing else can happen.
+type slowGate struct {
+	tool.Gate
+	at once
+}
+
+func (g slowGate) Use(context.Context, *acp.ToolCallUpdate, tool.Foreign) error {
+	g.at.begin("question")
+	defer g.at.end("question")
+	for range 100 {
+		runtime.Gosched()
+	}
+	return nil
+}
+
+func TestCallsThatOnlyReadRunSideBySide(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		calls reply
+		want  int // reads at once
+		after string
+	}{
+		{"neighbours", calls("read", `{"n":1}`, "read", `{"n":2}`, "read", `{"n":3}`), 3, `a:+3 t:{"n":1} t:{"n":2} t:{"n":3} a:done`},
+		{"with a change between", calls("read", `{"n":1}`, "read", `{"n":2}`, "change", `{"n":3}`, "read", `{"n":4}`), 2, `a:+4 t:{"n":1} t:{"n":2} t:{"n":3} t:{"n":4} a:done`},
+		{"with faults", calls("panic", "{}", "read", `{"n":1}`, "read", `{"n":2}`, "none", "{}"), 2,
+			`a:+4 f:the tool panic has a fault: oh t:{"n":1} t:{"n":2} f:there is no tool "none"; the tools are read, ask, change, panic a:done`},
+		{"questions", calls("ask", `{"n":1}`, "ask", `{"n":2}`, "ask", `{"n":3}`, "read", `{"n":4}`), 1, `a:+4 t:{"n":1} t:{"n":2} t:{"n":3} t:{"n":4} a:done`},
+		{"the most", calls(slices.Repeat([]string{"read", "{}"}, DefaultCalls+1)...), mostAtOnce, "a:+33" + strings.Repeat(" t:{}", DefaultCalls) + " f:not run: one answer can have 32 calls a:done"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			ctx := patience.Context(t, 20*time.Second)
+			at := newOnce(test.want)
+			var shown []string
+			var mu sync.Mutex
+			history := []model.Message{{Role: model.User, Text: "do it"}}
+			l := &Loop{
+				Model: &script{t: t, replies: []reply{test.calls, say("done")}}, Tools: sideBySide(t, at), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+				Env: &tool.Env{Gate: slowGate{at: at}, Show: func(u acp.SessionUpdate) {
+					mu.Lock()
+					defer mu.Unlock()
+					if call, ok := u.(*acp.ToolCall); ok {
+						shown = append(shown, string(call.ToolCallID))
+					}
+				}},
+			}
+			reason, err := l.Turn(ctx, history, func(m model.Message) { history = append(history, m) })
+			if reason != acp.StopReasonEndTurn || err != nil {
+				t.Fatal(reason, err)
+			}
+			checkHistory(t, history)
+			if got := summary(history[1:]); got != test.after {
+				t.Errorf("history\n%s\nwant\n%s", got, test.after)
+			}
+			if *at.both || at.most["question"] > 1 || at.most["read"] != test.want || !slices.IsSorted(shown) {
+				t.Errorf("at once: %v; beside a change: %v; shown %q", at.most, *at.both, shown)
+			}
+		})
+	}
+}
+
+func TestTheEndOfATurnEndsAllItsCalls(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	at := newOnce(5) // of which there are only 3
+	began := make(chan struct{}, 9)
+	history := []model.Message{{Role: model.User, Text: "do it"}}
+	l := &Loop{
+		Model: &script{t: t, replies: []reply{calls("read", "{}", "read", "{}", "read", "{}", "change", "{}")}}, Tools: sideBySide(t, at),
+		Env: &tool.Env{Show: func(u acp.SessionUpdate) {
+			if change, ok := u.(*acp.ToolCallUpdate); ok && change.Status.V == acp.ToolCallStatusInProgress {
+				began <- struct{}{}
+			}
+		}},
+	}
+	ended := make(chan acp.StopReason, 1)
+	go func() {
+		reason, _ := l.Turn(ctx, history, func(m model.Message) { history = append(history, m) })
+		ended <- reason
+	}()
+	for range 3 {
+		patience.Value(t, "a call that runs", began)
+	}
+	cancel()
+	if reason := patience.Value(t, "the end of the turn", ended); reason != acp.StopReasonCancelled {
+		t.Error(reason)
+	}
+	if got := summary(history[1:]); got != "a:+4 f:context canceled f:context canceled f:context canceled f:not run: the user cancelled the turn" {
+		t.Error(got)
 	}
 }

@@ -239,6 +239,7 @@ func toolOf(server Server, session *sdk.ClientSession, t *sdk.Tool) (*tool.Tool,
 	foreign.Reads = t.Annotations != nil && t.Annotations.ReadOnlyHint
 	return &tool.Tool{
 		Name: name, Description: described(t.Description), Toolset: "mcp", Kind: acp.ToolKindOther, Schema: []byte(schema), Asks: true,
+		Reads: foreign.Reads && foreign.Allowed, // the claim of a server that the user trusts
 		Title: func(*tool.Call) string { return server.Name() + ": " + t.Name },
 		Run: func(ctx context.Context, c *tool.Call) (string, error) {
 			if err := c.Gate.Use(ctx, c.Shown.AsUpdate(), foreign); err != nil {

@@ -23,7 +23,7 @@ const (
 // Read shows a file to the model.
 func Read() *Tool {
 	return &Tool{
-		Name: "read", Toolset: "core", Kind: acp.ToolKindRead,
+		Name: "read", Toolset: "core", Kind: acp.ToolKindRead, Reads: true,
 		Description: "Read a text file, with unsaved changes of the editor, or a picture.",
 		Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},` +
 			`"offset":{"type":"integer","minimum":1,"description":"first line"},` +

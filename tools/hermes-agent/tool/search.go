@@ -24,7 +24,7 @@ const (
 // Search finds lines and files.
 func Search() *Tool {
 	return &Tool{
-		Name: "search", Toolset: "search", Kind: acp.ToolKindSearch,
+		Name: "search", Toolset: "search", Kind: acp.ToolKindSearch, Reads: true,
 		Description: "Find lines by a regular expression in files that git does not ignore. Without a pattern, list files.",
 		Schema: []byte(`{"type":"object","properties":{"pattern":{"type":"string"},` +
 			`"path":{"type":"string","description":"a folder or a file"},` +

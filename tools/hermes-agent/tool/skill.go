@@ -13,7 +13,7 @@ import (
 // and the files beside them.
 func Skill(x *skill.Index) *Tool {
 	return &Tool{
-		Name: "skill", Toolset: "skills", Kind: acp.ToolKindRead,
+		Name: "skill", Toolset: "skills", Kind: acp.ToolKindRead, Reads: true,
 		Description: "View the instructions of a skill, or one of its files. Without a name, list the skills of a category; without either, list the categories.",
 		Schema: []byte(`{"type":"object","properties":{"name":{"type":"string"},"file":{"type":"string"},"category":{"type":"string"}},` +
 			`"additionalProperties":false}`),

@@ -27,6 +27,7 @@ type Tool struct {
 	Schema      json.RawMessage // of the arguments, an object
 
 	Asks  bool         // a call begins when the Gate has allowed it
+	Reads bool         // calls change nothing, so they can run side by side
 	Env   []string     // variables without which the tool is absent
 	Check func() error // nil, or why the tool is absent
 
@@ -46,7 +47,7 @@ type Env struct {
 	Processes *process.Registry
 	Gate      Gate
 	// Show sends an update of the session to the client. It must not block for
-	// long.
+	// long, and calls that run side by side use it at the same time.
 	Show func(acp.SessionUpdate)
 }
 
