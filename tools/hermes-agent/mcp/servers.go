@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -168,11 +169,11 @@ func transportOf(cwd string, server acp.MCPServer, said *words) (sdk.Transport, 
 		}
 		return exactTransport{&sdk.CommandTransport{Command: cmd, TerminateDuration: time.Second}}, nil
 	case *acp.MCPServerHTTP:
-		client := &http.Client{Transport: &requests{server.Headers}}
-		return &sdk.StreamableClientTransport{Endpoint: server.URL, HTTPClient: client, DisableStandaloneSSE: true}, nil
+		address, client := reach(server.URL, server.Headers)
+		return &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: client, DisableStandaloneSSE: true}, nil
 	case *acp.MCPServerSSE:
-		client := &http.Client{Transport: &requests{server.Headers}}
-		return &sdk.SSEClientTransport{Endpoint: server.URL, HTTPClient: client}, nil
+		address, client := reach(server.URL, server.Headers)
+		return &sdk.SSEClientTransport{Endpoint: address, HTTPClient: client}, nil
 	}
 	return nil, errors.New("this type is not supported")
 }
@@ -207,13 +208,31 @@ func isKey(variable string) bool {
 	return name == "OPENAI_API_KEY" || name == "OPENROUTER_API_KEY"
 }
 
-// requests adds the headers that the client wants sent, and the exact texts to the answers.
-type requests struct{ headers []acp.HTTPHeader }
+// reach returns the address of a server without its query, which often has a key in it: errors
+// name addresses. Requests have the query.
+func reach(address string, headers []acp.HTTPHeader) (string, *http.Client) {
+	query := ""
+	if u, err := url.Parse(address); err == nil {
+		query, u.RawQuery = u.RawQuery, ""
+		address = u.String()
+	}
+	return address, &http.Client{Transport: &requests{address, query, headers}}
+}
+
+// requests adds the query and the headers that the client wants sent, and the exact texts to the
+// answers.
+type requests struct {
+	address, query string
+	headers        []acp.HTTPHeader
+}
 
 func (h *requests) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	for _, header := range h.headers {
 		r.Header.Set(header.Name, header.Value)
+	}
+	if r.URL.String() == h.address {
+		r.URL.RawQuery = h.query
 	}
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil {

@@ -223,3 +223,48 @@ func TestTheEndOfWhatAServerSaysIsKept(t *testing.T) {
 		}
 	}
 }
+
+// Keys are often part of an address, and errors reach models, logs and trajectories.
+func TestTheQueryOfAnAddressIsSentAndNotInErrors(t *testing.T) {
+	t.Parallel()
+	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	s.AddTool(&sdk.Tool{Name: "look", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "seen"}}}, nil
+	})
+	get := func(*http.Request) *sdk.Server { return s }
+	guarded := func(h http.Handler) *httptest.Server {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if q := r.URL.Query(); q.Get("key") != "s3cret" && q.Get("sessionid") == "" {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			h.ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		return server
+	}
+	http, events := guarded(sdk.NewStreamableHTTPHandler(get, nil)), guarded(sdk.NewSSEHandler(get, nil))
+	for _, c := range []struct {
+		name   string
+		server func(query string) acp.MCPServer
+		end    *httptest.Server
+	}{
+		{"http", func(q string) acp.MCPServer { return &acp.MCPServerHTTP{Name: "s", URL: http.URL + "/mcp" + q} }, http},
+		{"sse", func(q string) acp.MCPServer { return &acp.MCPServerSSE{Name: "s", URL: events.URL + "/sse" + q} }, events},
+	} {
+		var servers Servers
+		tools, err := servers.Connect(t.Context(), t.TempDir(), []Server{{MCPServer: c.server("?key=s3cret")}})
+		if err != nil || len(tools) != 1 {
+			t.Fatalf("%s: %d tools, %v", c.name, len(tools), err)
+		}
+		if got, err := use(t.Context(), tools[0]); err != nil || got != "seen" {
+			t.Errorf("%s: %q, %v", c.name, got, err)
+		}
+		servers.Close()
+		c.end.CloseClientConnections()
+		c.end.Close()
+		if _, err := servers.Connect(t.Context(), t.TempDir(), []Server{{MCPServer: c.server("?key=s3cret")}}); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
