@@ -16,6 +16,7 @@ var wallClock = map[string]string{
 	"../../runtime/codex/codexagent/sessions.go": "when a session was last used",
 	"../../internal/codex/shared/join.go":        "the age of a file",
 	"../../runtime/files/write.go":               "the time of a file",
+	"../../internal/gitdir/objects.go":           "the time of a folder",
 	"../../internal/lint/capture/capture.go":     "the times in a capture",
 	"../../internal/lint/capture/document.go":    "the times in a capture",
 	"../../runtime/review/feed/decode.go":        "when a change was made",
@@ -29,6 +30,7 @@ var wallClock = map[string]string{
 	"../../internal/review/tree/matcher.go":      "the time of a file",
 	"../../internal/review/tree/saved.go":        "the time of a file",
 	"../../internal/shim/child_linux.go":         "the time of a file",
+	"../../internal/shim/loss_linux.go":          "when a file was made, and what a log says",
 	"../../tools/hermes/logfile.go":              "the age of a file",
 	"../../tools/hermes/policy/parse.go":         "the days of a configuration",
 }
