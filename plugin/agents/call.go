@@ -107,7 +107,10 @@ func (c *connection) Prompt(p *acp.PromptRequest, sent func()) (*acp.PromptRespo
 	return r, nil
 }
 
-// Cancel sends a cancel.
+// Cancel sends a cancel. It does not wait for a connection: a turn ends with the one that breaks,
+// and the next one is made after that.
 func (c *connection) Cancel(id acp.SessionID) error {
-	return c.wire.Notify(c.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: id})
+	now, cancel := context.WithCancel(c.ctx)
+	cancel()
+	return c.wire.Notify(now, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: id})
 }

@@ -280,13 +280,11 @@ func (c *connection) cancelTurns() {
 	default:
 		return
 	}
-	now, cancel := context.WithCancel(c.ctx)
-	cancel()
 	for _, s := range c.open() {
 		if !s.AtWork() {
 			continue
 		}
-		if err := c.wire.Notify(now, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.ID()}); err != nil {
+		if err := c.Cancel(s.ID()); err != nil {
 			c.agents.Log.Info("cancel was not sent", "agent", c.name, "session", s.ID(), "error", err)
 		}
 	}
