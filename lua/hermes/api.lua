@@ -119,8 +119,13 @@ local function send_prompt(who, session_id, content, opts)
   if not blocks then
     error(("hermes.%s: %s"):format(who, err), 3)
   end
-  opts = vim.tbl_extend("force", {}, check.options(opts, who, 3))
-  opts.now = who == "steer" or nil
+  local steers = who == "steer"
+  opts = vim.tbl_extend("force", {}, check.options(opts, who, 3, steers and { "cancel" } or nil))
+  if steers then
+    opts.steer = not opts.cancel and "queue"
+      or opts.cancel == "fallback" and "cancel_fallback"
+      or "cancel"
+  end
   return request("session/prompt", { sessionId = session_id, prompt = blocks }, opts, "prompt")
 end
 
@@ -149,10 +154,16 @@ function M.prompt(session_id, content, opts)
   return id -- a tail call would take the caller out of errors
 end
 
----Send a prompt at once: the running turn is cancelled, and the prompt goes before those that wait.
+---@class hermes.SteerOpts: hermes.Opts
+---@field cancel? boolean|"fallback" cancel the running turn and send the prompt next; "fallback":
+---only if it cannot go into the turn
+
+---Add to the running turn. Nothing is cancelled, unless `cancel` says so. If the agent takes
+---nothing into its turns, the prompt is the next. The result has `outcome`: "injected", "queued",
+---"restarted" or "started".
 ---@param session_id string
 ---@param content string|table|table[]
----@param opts? hermes.Opts
+---@param opts? hermes.SteerOpts
 ---@return string prompt_id
 function M.steer(session_id, content, opts)
   local id = send_prompt("steer", session_id, content, opts)

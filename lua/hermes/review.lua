@@ -335,9 +335,10 @@ end
 ---@field deny? string the `requestId` of a permission that is denied for this reason
 
 ---Send a comment on a hunk: a prompt with the path, the lines and the hunk itself, for the session
----that wrote it. With `deny`, that request is refused, and the prompt says why at once. For a
----program in a terminal, the comment with the path and the lines goes into its prompt, and you
----press Enter.
+---that wrote it. With `deny`, that request is refused, and the prompt says why at once: in the
+---turn that asked, or, if the agent takes nothing into its turns, in place of the rest of that
+---turn. For a program in a terminal, the comment with the path and the lines goes into its prompt,
+---and you press Enter.
 ---@param hunk hermes.review.Hunk
 ---@param text string
 ---@param opts? hermes.review.CommentOpts
@@ -360,6 +361,7 @@ function M.comment(hunk, text, opts)
   local prompt = comment.prompt(hunk, text)
   if opts.deny then
     hermes.respond(opts.deny, require("hermes.ask.answers").refusal(opts.deny) or "")
+    own.cancel = "fallback" -- the turn goes on for this answer
     return hermes.steer(session_id, prompt, own)
   end
   return hermes.prompt(session_id, prompt, own)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/steering"
 	"github.com/hermes-nvim/hermes/plugin/announced"
 	"github.com/hermes-nvim/hermes/plugin/setup"
 	"github.com/hermes-nvim/hermes/plugin/turns"
@@ -105,6 +106,27 @@ func (c *connection) Prompt(p *acp.PromptRequest, sent func()) (*acp.PromptRespo
 		return nil, badAnswer(acp.MethodSessionPrompt, err)
 	}
 	return r, nil
+}
+
+// Steers reports whether the agent takes messages into a turn that runs.
+func (c *connection) Steers() bool {
+	_, answer := c.wire.Agent()
+	init, ok := answer.(*acp.InitializeResponse)
+	return ok && steering.Announced(init)
+}
+
+// Steer sends a message into the turn that runs and waits for the answer.
+func (c *connection) Steer(ctx context.Context, p *acp.PromptRequest) (steering.Result, error) {
+	var raw acp.Raw
+	failed := c.wire.Call(ctx, steering.Method, steering.Request{PromptRequest: p}, &raw)
+	result, err := steering.Read(raw, failed)
+	switch {
+	case err == nil:
+		return result, nil
+	case failed == nil:
+		return result, &wire.Error{Kind: wire.ErrorAgent, Message: err.Error()}
+	}
+	return result, c.failure(steering.Method, failed)
 }
 
 // Cancel sends a cancel. It does not wait for a connection: a turn ends with the one that breaks,

@@ -24,7 +24,7 @@ type Request struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitempty"`
 	Force  bool            `json:"force,omitempty"` // whatever the agent has announced
-	Now    bool            `json:"now,omitempty"`   // of a prompt: it cancels the turn that runs
+	Steer  turns.Steering  `json:"steer,omitempty"` // of a prompt: how it corrects the turn that runs
 }
 
 // Read decodes p. The params alias the text: they may be large, and are read once more, by
@@ -42,8 +42,8 @@ func (p *Request) Read(text string) error {
 				p.Params = d.Token()
 			case "force":
 				p.Force = d.Bool()
-			case "now":
-				p.Now = d.Bool()
+			case "steer":
+				p.Steer = turns.Steering(d.Str())
 			default:
 				return wire.Unknown("argument", string(name))
 			}
@@ -66,8 +66,11 @@ func (a *Agents) Request(id string, p Request) error {
 	if err != nil {
 		return err
 	}
+	if !p.Steer.Valid() {
+		return wire.Invalid("%s: there is no way %q to steer", p.Method, p.Steer)
+	}
 	if r.force = p.Force; r.prompt != nil {
-		r.prompt.Force, r.prompt.Now = p.Force, p.Now
+		r.prompt.Force, r.prompt.Steering = p.Force, p.Steer
 	}
 	c = c.pool.forRequest(r.method, r.session)
 	r.conn = c

@@ -17,6 +17,7 @@ const (
 	TurnStarted               = "TurnStarted"               // A prompt went to the agent.
 	TurnEnded                 = "TurnEnded"                 // A turn is over, however it ended.
 	AttentionNeeded           = "AttentionNeeded"           // The agent waits for you elsewhere, such as in its own terminal.
+	PromptSteered             = "PromptSteered"             // It is known what became of a prompt of `steer`.
 	QueueChanged              = "QueueChanged"              // A prompt started or stopped waiting for the turn before it, or was edited or moved.
 	RequestFailed             = "RequestFailed"             // A request to an agent failed.
 	RequestCancelled          = "RequestCancelled"          // The agent's request no longer needs an answer.

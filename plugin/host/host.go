@@ -28,7 +28,7 @@ import (
 
 // Protocol numbers the messages between this package and lua/hermes/core/rpc.lua;
 // it changes when either side would misunderstand the other.
-const Protocol = 6
+const Protocol = 7
 
 // shutdownTime bounds how long agents are given to end after Neovim left.
 const shutdownTime = 5 * time.Second

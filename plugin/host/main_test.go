@@ -19,6 +19,8 @@ import (
 	"github.com/hermes-nvim/hermes/internal/gobuild"
 	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/trace"
+	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // roleEnv makes the test program another one: the host that Neovim starts, or an
@@ -64,11 +66,26 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case "agent":
 		os.Exit(serveAgent(path))
+	case "recorded":
+		os.Exit(playAgent(path))
 	case "hooks":
 		os.Exit(serveHooks(path == "gate"))
 	}
 	fmt.Fprintf(os.Stderr, "unknown role %q\n", role)
 	os.Exit(2)
+}
+
+// playAgent is the agent of a recording.
+func playAgent(path string) int {
+	rec, err := trace.ReadFile(path)
+	if err == nil {
+		err = trace.Play(context.Background(), transport.NewStream(os.Stdin, os.Stdout), rec, trace.PlayOptions{})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // limitFiles bounds the size of the files that this program writes, in bytes, where

@@ -53,19 +53,46 @@ hermes.queue.` + call)
 	})
 }
 
+// An agent that takes no message into a turn gets it as a prompt. What it was at work on goes on,
+// unless the user wants it cancelled.
 func TestASteeringPromptGoesBeforeAllOthers(t *testing.T) {
 	inNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`hermes.steer(s, "SAY idle ", { on_done = finish("idle") })`) // nothing runs
 		e.until("done.idle")
-		e.is("done.idle.result.stopReason", "end_turn")
-		for range 5 {
-			e.lua(`seen, done = {}, {}` + waiting)
-			e.lua(`hermes.steer(s, "SAY now", { on_done = finish("now") })`) // at once, or in the turn
-			e.until("done.turn and done.now and done.a and done.b and done.c")
-			e.is("done.turn.result.stopReason", "cancelled")
-			e.is("(said():gsub('^on', ''))", "nowabc")
-			e.is(`#of("RequestFailed")`, 0)
+		e.is(`done.idle.result.outcome .. " " .. done.idle.result.stopReason`, "started end_turn")
+		e.is(`vim.tbl_map(function(x) return x.outcome end, of("PromptSteered"))`, []string{"started"})
+		for _, cancel := range []string{`true`, `"fallback"`} {
+			for range 3 {
+				e.lua(`seen, done = {}, {}` + waiting)
+				e.lua(`_G.now = hermes.steer(s, "SAY now", { cancel = ` + cancel + `, on_done = finish("now") })`) // at once, or in the turn
+				e.until("done.turn and done.now and done.a and done.b and done.c")
+				e.is("done.turn.result.stopReason", "cancelled")
+				e.is(`done.now.result.outcome .. " " .. done.now.result.stopReason`, "restarted end_turn")
+				e.is("(said():gsub('^on', ''))", "nowabc")
+				e.is(`#of("RequestFailed")`, 0)
+				e.is(`vim.tbl_map(function(x) return { x.steerId == now, x.outcome } end, of("PromptSteered"))`, [][]any{{true, "restarted"}})
+			}
+		}
+	})
+}
+
+func TestSteeringCancelsNothingUnlessTold(t *testing.T) {
+	inNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+hermes.prompt(s, "SAY on\nWAIT 300ms\nSAY end", { on_done = finish("turn") })
+for _, text in ipairs({ "a", "b" }) do
+  hermes.prompt(s, "SAY " .. text, { on_done = finish(text) })
+end
+hermes.steer(s, "SAY 1", { on_done = finish("first") })
+hermes.steer(s, "SAY 2", { on_done = finish("second") })`)
+		e.until("done.turn and done.first and done.second and done.a and done.b")
+		e.is("done.turn.result", map[string]string{"stopReason": "end_turn"})
+		e.is(`done.first.result.outcome .. " " .. done.first.result.stopReason`, "queued end_turn")
+		e.is("said()", "onend12ab")
+		for _, call := range []string{`steer(s, "x", { cancel = "yes" })`, `steer(s, "x", { cancel = 1 })`, `prompt(s, "x", { cancel = true })`} {
+			e.is(`(pcall(function() hermes.`+call+` end))`, false)
 		}
 	})
 }

@@ -1,11 +1,10 @@
 package turns
 
 import (
+	"slices"
 	"time"
 
-	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/ask"
-	"github.com/hermes-nvim/hermes/plugin/wire"
 )
 
 // AtWork reports whether the agent has a prompt of the session, and nobody has
@@ -16,34 +15,24 @@ func (s *Turns) AtWork() bool {
 	if s.turn == nil || s.state.State() == cancelling {
 		return false
 	}
-	select {
-	case <-s.turn.over:
-		return false
-	default:
-	}
-	select {
-	case <-s.turn.sent:
-		return true
-	default:
-		return false
-	}
+	return !s.turn.isOver() && isClosed(s.turn.sent)
 }
 
 // Cancel ends the running turn and drops those that wait, whose number it returns. It reports
 // whether one ran: agents take a cancel that comes when they are idle for the next prompt.
 func (s *Turns) Cancel() (ran bool, dropped int) {
 	s.mu.Lock()
-	queued := s.queued
+	queued, messages := s.queued, s.dropMessages()
 	s.queued = nil
 	stop := s.stopTurn()
 	s.mu.Unlock()
-	for _, q := range queued {
-		s.editor.Done(q.ID, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
+	for _, q := range slices.Concat(messages, queued) {
+		s.editor.Done(q.ID, q.cancelled())
 	}
 	if len(queued) > 0 {
 		s.pushQueue()
 	}
-	return stop(), len(queued)
+	return stop(), len(messages) + len(queued)
 }
 
 // stopTurn chooses the running turn, with the turns locked. It returns a
@@ -104,10 +93,8 @@ func (s *Turns) sendCancel(t *Turn) {
 func (s *Turns) tellCancel(t *Turn) (sent bool, err error) {
 	t.stop.Lock()
 	defer t.stop.Unlock()
-	select {
-	case <-t.over:
+	if t.isOver() {
 		return false, nil
-	default:
 	}
 	return true, s.agent.Cancel(s.id)
 }

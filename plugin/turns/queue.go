@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/wire"
 )
@@ -101,6 +100,7 @@ func (s *Turns) edit(p Change) error {
 	if i < 0 {
 		return NotQueued(p.Prompt)
 	}
+	t.Steering, t.outcome = s.queued[i].Steering, s.queued[i].outcome
 	s.queued[i] = t
 	return nil
 }
@@ -108,15 +108,16 @@ func (s *Turns) edit(p Change) error {
 // remove takes the prompt out and ends it as a cancel does.
 func (s *Turns) remove(prompt string) error {
 	s.mu.Lock()
-	i := s.place(prompt)
+	i, t := s.place(prompt), (*Turn)(nil)
 	if i >= 0 {
+		t = s.queued[i]
 		s.queued = slices.Delete(slices.Clone(s.queued), i, i+1)
 	}
 	s.mu.Unlock()
 	if i < 0 {
 		return NotQueued(prompt)
 	}
-	s.editor.Done(prompt, new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).JSON())
+	s.editor.Done(prompt, t.cancelled())
 	return nil
 }
 

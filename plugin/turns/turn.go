@@ -15,7 +15,8 @@ type Turn struct {
 	Params *acp.PromptRequest
 	Blocks []wire.Part // of the prompt, as Lua gets them; nil once it did
 	Force  bool        // it goes out as it is, whatever the agent has announced
-	Now    bool        // it cancels the turn that runs
+
+	Steering Steering // how it corrects the turn that runs; empty: it waits for its end
 
 	after   <-chan struct{} // the request that came before it is answered; nil: none; set by begin
 	calling bool            // the agent is being asked; under Turns.mu
@@ -24,6 +25,11 @@ type Turn struct {
 	over    chan struct{}   // closed when the agent is done with it
 	stop    sync.Mutex      // held while a cancel is sent to the agent
 	told    chan struct{}   // closed when Neovim knows, too
+	broke   error           // how the connection broke in it, else nil; set before over is closed
+
+	messages messages // for it, while it runs
+	outcome  outcome  // what became of it, if it steers; under Turns.mu until it begins
+	unwanted bool     // it was cancelled on its way into another turn; under Turns.mu
 }
 
 // NewTurn makes the turn of a prompt, which d has decoded of text.
@@ -54,6 +60,11 @@ func blocksOf(d *jx.Dec, text []byte, p *acp.PromptRequest) []wire.Part {
 		list = append(list, wire.ForLua(acp.AppendContentBlock(nil, b)))
 	}
 	return list
+}
+
+// cancelled is the result of a prompt that was cancelled before it was sent.
+func (t *Turn) cancelled() []byte {
+	return new(wire.Object).Str("stopReason", string(acp.StopReasonCancelled)).Optional("outcome", string(t.outcome)).JSON()
 }
 
 // Dropped is closed when the turn was cancelled before its prompt was sent.

@@ -5,11 +5,13 @@ package turns
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/machine"
+	"github.com/hermes-nvim/hermes/internal/steering"
 	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/plugin/events"
 	"github.com/hermes-nvim/hermes/plugin/say"
@@ -31,7 +33,12 @@ type Agent interface {
 	Fit(t *Turn) error
 	// Prompt sends a prompt and waits for the answer. It calls sent when the prompt is on its way.
 	Prompt(p *acp.PromptRequest, sent func()) (*acp.PromptResponse, error)
-	// Cancel sends a cancel. It does not wait for the end of the turn.
+	// Steers reports whether the agent takes messages into a turn that runs.
+	Steers() bool
+	// Steer sends one and waits for the answer. An error says that nobody knows whether the agent
+	// has it.
+	Steer(ctx context.Context, p *acp.PromptRequest) (steering.Result, error)
+	// Cancel sends a cancel. It waits neither for the end of the turn nor for a connection.
 	Cancel(id acp.SessionID) error
 }
 
@@ -125,7 +132,7 @@ func (s *Turns) Works() bool {
 }
 
 // Prompt runs t, after the turns that came before it and once the agent can be
-// spoken to.
+// spoken to; or it steers the turn that runs, as t says.
 func (s *Turns) Prompt(t *Turn) {
 	if err := s.agent.Fit(t); err != nil {
 		s.editor.Fail(t.ID, err)
@@ -137,16 +144,25 @@ func (s *Turns) Prompt(t *Turn) {
 		err := s.ended
 		s.mu.Unlock()
 		s.editor.Fail(t.ID, err)
-	case s.turn != nil || !s.agent.Ready():
-		s.queued = append(s.queued, t)
+	case s.turn != nil && t.Steering != "":
+		then := s.steer(t)
 		s.mu.Unlock()
-		if t.Now {
-			s.sendNow(t.ID) // unless it has been sent meanwhile
+		then()
+	case s.turn != nil || !s.agent.Ready():
+		then := s.pushQueue
+		if t.Steering != "" {
+			then = s.next(t, "")
+		} else {
+			s.queued = append(s.queued, t)
 		}
-		s.pushQueue()
+		s.mu.Unlock()
+		then()
 	default:
 		s.turn = t
 		s.running.Add(1)
+		if t.Steering != "" {
+			s.pushOutcome(t, started, "")
+		}
 		s.mu.Unlock()
 		s.begin(t)
 	}
@@ -183,25 +199,37 @@ func (s *Turns) begin(t *Turn) {
 	s.mu.Unlock()
 	s.on(turnBegins)
 	s.Push(events.TurnStarted, new(wire.Object))
-	for i, b := range t.Params.Prompt {
-		s.Push(events.Prompt(acp.ContentBlockTag(b)), new(wire.Object).Str("source", "client").Part("content", t.Blocks[i]))
-	}
-	t.Blocks = nil
+	s.mu.Lock()
+	s.pushBlocks(t, "client")
+	s.mu.Unlock()
 	s.editor.Start(func() {
 		defer s.running.Done()
 		s.run(t)
 	})
 }
 
+// pushBlocks sends the events of what t says, and of how it went to the agent. The turns are
+// locked.
+func (s *Turns) pushBlocks(t *Turn, source string) {
+	for i, b := range t.Params.Prompt {
+		s.pushLocked(events.Prompt(acp.ContentBlockTag(b)), new(wire.Object).Str("source", source).Part("content", t.Blocks[i]))
+	}
+	t.Blocks = nil
+}
+
 func (s *Turns) run(t *Turn) {
 	r, err := s.ask(t)
 	err = s.verdict(r, err)
+	if broken(err) {
+		t.broke = err
+	}
 	t.stop.Lock() // a cancel that is on its way is not for the next prompt
 	close(t.over)
 	t.stop.Unlock()
 	s.work.After()
 	// A command may outlive its turn, so the wait for its end does too.
 	s.asks.CancelSession(s.agent.Name(), string(s.id), rpc.ErrTurnEnded.Error(), acp.MethodTerminalWaitForExit)
+	left := s.endMessages(t)
 	var result []byte
 	if err == nil {
 		result = r.AppendJSON(nil)
@@ -215,7 +243,7 @@ func (s *Turns) run(t *Turn) {
 	next, lost := (*Turn)(nil), []*Turn(nil)
 	switch {
 	case broken(err): // what it is about may not have been done
-		lost, s.queued = s.queued, nil
+		lost, s.queued = slices.Concat(left, s.queued), nil
 	case len(s.queued) > 0 && goesOn:
 		next, s.queued = s.queued[0], s.queued[1:]
 		s.running.Add(1)
@@ -229,6 +257,9 @@ func (s *Turns) run(t *Turn) {
 	if err != nil {
 		s.editor.Fail(t.ID, err)
 	} else {
+		if t.outcome != "" {
+			result = wire.From(result).Str("outcome", string(t.outcome)).JSON()
+		}
 		s.editor.Done(t.ID, result)
 	}
 	for _, q := range lost {
@@ -286,7 +317,7 @@ func (s *Turns) ask(t *Turn) (*acp.PromptResponse, error) {
 // Abort ends what waits: no turn can begin any more. The one that runs fails by its call.
 func (s *Turns) Abort(err error) {
 	s.mu.Lock()
-	queued := s.queued
+	queued := slices.Concat(s.dropMessages(), s.queued)
 	s.queued = nil
 	s.ended = err
 	s.mu.Unlock()

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/steering"
 	"github.com/hermes-nvim/hermes/plugin/ask"
 	"github.com/hermes-nvim/hermes/plugin/say"
 	"github.com/hermes-nvim/hermes/plugin/setup"
@@ -119,6 +121,12 @@ func (p pipe) Why() error                { return nil }
 func (p pipe) Left() error               { return nil }
 func (p pipe) Timeouts() *setup.Timeouts { return new(setup.Timeouts) }
 func (p pipe) Fit(*Turn) error           { return nil }
+
+func (p pipe) Steers() bool { return false }
+
+func (p pipe) Steer(context.Context, *acp.PromptRequest) (steering.Result, error) {
+	return steering.Result{}, errors.New("the agent has not announced it")
+}
 
 func (p pipe) Prompt(r *acp.PromptRequest, sent func()) (*acp.PromptResponse, error) {
 	call, err := p.conn.Start(p.ctx, acp.MethodSessionPrompt, r)

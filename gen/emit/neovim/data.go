@@ -33,7 +33,7 @@ var sourceBase = map[Source][]luaMember{
 		{name: "cleared", typ: "string[]", optional: true, doc: "Members of the update that are null and therefore no longer have a value."},
 	},
 	FromPrompt: {
-		{name: "source", typ: `"client"`, doc: "Distinguishes these events from those of repeated messages."},
+		{name: "source", typ: `"client"|"steer"`, doc: "How it went to the agent: as the prompt of a turn, or into the turn that runs. Repeated messages have none."},
 	},
 	FromRequest: {
 		{name: "requestId", typ: "string", doc: "Names the request in `respond` and in later events."},

@@ -33,6 +33,12 @@ end
 ---@type table<string, { [1]: string, [2]: fun(value: any): boolean }>
 local kinds = {
   callback = { "a function", vim.is_callable },
+  cancel = {
+    'true, false or "fallback"',
+    function(value)
+      return type(value) == "boolean" or value == "fallback"
+    end,
+  },
   command = {
     "a list of strings, the program first",
     function(value)
@@ -195,6 +201,7 @@ local kinds_of_options = {
   agent = "name",
   blocks = "boolean",
   bufnr = "integer",
+  cancel = "cancel",
   cursor = "string",
   cwd = "name",
   file = "name",

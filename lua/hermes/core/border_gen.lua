@@ -101,7 +101,7 @@
 ---@field method string
 ---@field params? any
 ---@field force? boolean # whatever the agent has announced
----@field now? boolean # of a prompt: it cancels the turn that runs
+---@field steer? string # of a prompt: how it corrects the turn that runs
 
 ---Changes a prompt that waits for the turn before it.
 ---@class hermes.op.Queue
@@ -121,7 +121,7 @@
 ---@field method string
 ---@field params? any
 ---@field force? boolean # whatever the agent has announced
----@field now? boolean # of a prompt: it cancels the turn that runs
+---@field steer? string # of a prompt: how it corrects the turn that runs
 
 ---What Neovim says to a request of an agent: a result, an error, or that the host is to do what it does by default.
 ---@class hermes.op.Respond

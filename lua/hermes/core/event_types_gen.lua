@@ -20,7 +20,7 @@
 ---@field cleared? string[] # Members of the update that are null and therefore no longer have a value.
 
 ---@class hermes.PromptData: hermes.EventData
----@field source "client" # Distinguishes these events from those of repeated messages.
+---@field source "client"|"steer" # How it went to the agent: as the prompt of a turn, or into the turn that runs. Repeated messages have none.
 
 ---@class hermes.RequestData: hermes.EventData
 ---@field requestId string # Names the request in `respond` and in later events.
@@ -124,6 +124,7 @@
 ---| "TurnStarted" # A prompt went to the agent.
 ---| "TurnEnded" # A turn is over, however it ended.
 ---| "AttentionNeeded" # The agent waits for you elsewhere, such as in its own terminal.
+---| "PromptSteered" # It is known what became of a prompt of `steer`.
 ---| "QueueChanged" # A prompt started or stopped waiting for the turn before it, or was edited or moved.
 ---| "RequestFailed" # A request to an agent failed.
 ---| "RequestCancelled" # The agent's request no longer needs an answer.
@@ -699,6 +700,12 @@
 ---The agent waits for you elsewhere, such as in its own terminal.
 ---@class hermes.event.AttentionNeeded: hermes.SessionData
 ---@field message string # What it waits for, in its words.
+
+---It is known what became of a prompt of `steer`.
+---@class hermes.event.PromptSteered: hermes.SessionData
+---@field steerId string # The prompt: what `steer` returned.
+---@field outcome "injected"|"queued"|"restarted"|"started" # "injected": the agent has taken it into the turn that runs, `promptId`. "queued": it is the next prompt. "restarted": it is the next prompt, and the turn was cancelled for it. "started": no turn ran, and it begins one.
+---@field reason? string # Why the agent did not take it into the turn, in its words.
 
 ---A prompt started or stopped waiting for the turn before it, or was edited or moved.
 ---@class hermes.event.QueueChanged: hermes.SessionData

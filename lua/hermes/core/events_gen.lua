@@ -356,6 +356,7 @@ M.events = {
   TurnStarted = { source = "local" },
   TurnEnded = { source = "local" },
   AttentionNeeded = { source = "local" },
+  PromptSteered = { source = "local" },
   QueueChanged = { source = "local" },
   RequestFailed = { source = "local" },
   RequestCancelled = { source = "local" },

@@ -4,7 +4,7 @@
 local M = {}
 
 ---Version of the messages between this file and the host; see plugin/host/host.go.
-M.PROTOCOL = 6
+M.PROTOCOL = 7
 
 ---@class hermes.Error
 ---@field kind string what programs compare, such as "exit", "agent", "timeout"

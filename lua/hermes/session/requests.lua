@@ -40,7 +40,7 @@ local function to_agent(op, method, params, opts, prefix)
       return nil
     end
     local payload = { agent = info.agent, method = method, params = wire }
-    payload.force, payload.now = opts.force, opts.now
+    payload.force, payload.steer = opts.force, opts.steer
     return payload
   end, info, id)
 end
